@@ -1,0 +1,1 @@
+"""A partition's log on a Disk: segments, indexes, producer state, epochs, recovery, cleaning."""

@@ -1,0 +1,1 @@
+"""Record batches: header, build, validate, iterate, compress."""
