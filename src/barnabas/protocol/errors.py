@@ -1,7 +1,7 @@
 """Kafka's error codes, and the exceptions that carry one to the place where a response is built.
 
 Codes, names and retriable flags are Kafka's; the sentences are ours. An `ApiError` is caught at the smallest
-unit of a response that has an error field, so raising one never costs the neighbouring partitions their answers.
+unit of a response that has an error field, so raising one never costs its neighbours their answers.
 """
 # ruff: noqa: N818 - the names of Kafka's errors say what happened, and their base class ends in Error.
 
@@ -47,11 +47,7 @@ class ErrorCode(IntEnum):
     INVALID_TOPIC_EXCEPTION = 17, "The topic's name is not allowed, or the topic does not permit this."
     RECORD_LIST_TOO_LARGE = 18, "A record batch does not fit into one segment."
     NOT_ENOUGH_REPLICAS = 19, "Nothing was written: too few replicas are in sync.", RETRIABLE
-    NOT_ENOUGH_REPLICAS_AFTER_APPEND = (
-        20,
-        "Written, but too few replicas stayed in sync.",
-        RETRIABLE,
-    )
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20, "Written, but too few replicas stayed in sync.", RETRIABLE
     INVALID_REQUIRED_ACKS = 21, "acks must be -1, 0 or 1."
     ILLEGAL_GENERATION = 22, "The group has moved on to another generation."
     INCONSISTENT_GROUP_PROTOCOL = 23, "The member shares no assignment protocol with the rest of its group."
@@ -69,10 +65,7 @@ class ErrorCode(IntEnum):
     UNSUPPORTED_VERSION = 35, "The broker does not speak this version of the API."
     TOPIC_ALREADY_EXISTS = 36, "There is already a topic with this name."
     INVALID_PARTITIONS = 37, "This is no valid number of partitions."
-    INVALID_REPLICATION_FACTOR = (
-        38,
-        "The replication factor is below 1 or above the number of brokers.",
-    )
+    INVALID_REPLICATION_FACTOR = 38, "The replication factor is below 1 or above the number of brokers."
     INVALID_REPLICA_ASSIGNMENT = 39, "The replicas cannot be placed as the request asks."
     INVALID_CONFIG = 40, "A setting or its value is not valid."
     NOT_CONTROLLER = 41, "This node is not the active controller.", RETRIABLE
@@ -144,10 +137,7 @@ class ErrorCode(IntEnum):
     INELIGIBLE_REPLICA = 107, "A replica proposed for the ISR may not be in it."
     NEW_LEADER_ELECTED = 108, "The change was made, and the partition has a new leader."
     OFFSET_MOVED_TO_TIERED_STORAGE = 109, "The offset is found in tiered storage only."
-    FENCED_MEMBER_EPOCH = (
-        110,
-        "The group has moved past this epoch: give up all partitions, join again.",
-    )
+    FENCED_MEMBER_EPOCH = 110, "The group has moved past this epoch: give up all partitions, join again."
     UNRELEASED_INSTANCE_ID = 111, "Another member still holds this instance id."
     UNSUPPORTED_ASSIGNOR = 112, "The group cannot use this assignor."
     STALE_MEMBER_EPOCH = 113, "The member's epoch is old; its next heartbeat brings the current one."
