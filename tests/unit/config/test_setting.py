@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.config.setting import ConfigError, Kind, Setting, Value, parse_settings
+from barnabas.config.setting import ConfigError, Setting, Value, parse_settings
 from barnabas.config.topic import TOPIC_SETTINGS
 
 BY_NAME = {setting.name: setting for setting in TOPIC_SETTINGS}
@@ -78,4 +78,3 @@ def test_names_are_unique_sorted_and_documented() -> None:
     names = [setting.name for setting in TOPIC_SETTINGS]
     assert names == sorted(set(names))
     assert all(setting.doc.endswith(".") for setting in TOPIC_SETTINGS)
-    assert all(isinstance(setting.kind, Kind) for setting in TOPIC_SETTINGS)
