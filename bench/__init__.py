@@ -1,0 +1,1 @@
+"""Side-by-side measurements: each row is a ratio of two things timed in turns in one run."""
