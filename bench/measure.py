@@ -1,7 +1,7 @@
 """Times two ways of doing the same work in turns, and prints what came of it as a table of ratios.
 
-The machine is shared and noisy, so a figure alone says little: the two sides alternate round by round, each is represented
-by its median round, and the ratio between them is what travels.
+The machine is shared and noisy, so a figure alone says little: the two sides alternate round by round, each is
+represented by its median round, and the ratio between them is what travels.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _seconds(work: Work, times: int) -> float:
 
 def print_table(title: str, rows: Sequence[Row]) -> None:
     print(f"\n{title}")
-    header = ("work", "beside", "its figure", "ours", "ours is × as fast", "wanted")
+    header = ("work", "beside", "its figure", "ours", "ratio", "wanted")
     cells = [
         (
             row.work,
