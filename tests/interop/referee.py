@@ -1,13 +1,14 @@
 """Apache Kafka as the referee: brings its jars, compiles our small Java programs against them and runs them.
 
 Everything fetched or compiled lives in a cache folder outside the checkout; it is made once, also by two runs
-that race. Every process started here is ended by its id, also when the test that started it fails or forgets it.
+that race. Every process started here is ended by its id, also when the test that started it fails.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import queue
 import shutil
@@ -19,14 +20,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 KAFKA_VERSION = "4.3.1"
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "java"
-INSTALL_ADVICE = (
-    "on Debian or Ubuntu: apt-get install default-jdk-headless maven; on macOS: brew install openjdk maven"
-)
+INSTALL_ADVICE = "on Debian or Ubuntu: apt-get install default-jdk-headless maven; on macOS: brew install openjdk maven"
 
 # A test broker and every tool fit in this heap; the serial collector and the first compiler tier start fast.
 JVM_OPTIONS = (
@@ -80,9 +79,7 @@ def _is_complete(libs: Path) -> bool:
 
 
 def _fetch_jars(libs: Path) -> None:
-    maven = _program(
-        "mvn", "Apache Kafka's jars are not in the cache, and Maven, which fetches them, is missing"
-    )
+    maven = _program("mvn", "Apache Kafka's jars are not in the cache, and Maven, which fetches them, is missing")
     _program("java", "Maven needs Java 17 or newer, which is not installed")
     copy = ["dependency:copy-dependencies", "-f", str(HERE / "pom.xml")]
     arriving = Path(tempfile.mkdtemp(prefix="libs-", dir=libs.parent))
@@ -139,7 +136,7 @@ def compiled(source: Path) -> Path:
 
 
 def java_command(main: str | Path, *args: str | Path, options: Sequence[str] = ()) -> list[str]:
-    """The command that runs a class of Apache Kafka's by its name, or a program of ours by its source file."""
+    """The command that runs a class of Apache Kafka's by its name or a program of ours by its source file."""
     java = _program("java", "Java 17 or newer is not installed")
     classpath = f"{jars()}/*"
     if isinstance(main, Path):
@@ -152,9 +149,7 @@ def run_java(
     main: str | Path, *args: str | Path, stdin: str | None = None, limit_s: float = 300
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end and give back its output. An exit status other than zero raises JvmError."""
-    done = subprocess.run(
-        java_command(main, *args), input=stdin, capture_output=True, text=True, timeout=limit_s
-    )
+    done = subprocess.run(java_command(main, *args), input=stdin, capture_output=True, text=True, timeout=limit_s)
     if done.returncode != 0:
         raise JvmError(f"{main} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
     return done
@@ -167,9 +162,7 @@ class JvmProcess:
     `limit_s` the process is killed: a program that hangs ends the test instead of holding it.
     """
 
-    def __init__(
-        self, main: str | Path, *args: str | Path, options: Sequence[str] = (), limit_s: float = 600
-    ) -> None:
+    def __init__(self, main: str | Path, *args: str | Path, options: Sequence[str] = (), limit_s: float = 600) -> None:
         self._name = str(main)
         # A file, not a pipe: nobody reads it while the program runs.
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- closed with the process
@@ -247,6 +240,28 @@ class JvmProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class ToolOutput(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+class Tools:
+    """Apache Kafka's command line tools, all run in one JVM, so that a call costs milliseconds."""
+
+    def __init__(self) -> None:
+        self._jvm = JvmProcess(PROGRAMS / "Tools.java")
+
+    def run(self, main: str, *args: str | Path) -> ToolOutput:
+        return ToolOutput(**json.loads(self._jvm.ask(json.dumps([main, *map(str, args)]))))
+
+    def dump_log(self, *args: str | Path) -> ToolOutput:
+        return self.run("org.apache.kafka.tools.DumpLogSegments", *args)
+
+    def close(self) -> None:
+        self._jvm.close()
 
 
 def main() -> int:

@@ -1,0 +1,62 @@
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Map;
+import org.apache.kafka.common.utils.Exit;
+
+/**
+ * Runs the main method of one class after another in this one JVM: a JSON array of its name and arguments comes in
+ * on each line, a JSON object of its exit status and of what it printed goes out.
+ */
+public class Tools {
+    static final class Exited extends RuntimeException {
+        final int status;
+
+        Exited(int status) {
+            this.status = status;
+        }
+    }
+
+    public static void main(String[] unused) throws Exception {
+        Exit.setExitProcedure((status, message) -> {
+            if (message != null) System.err.println(message);
+            throw new Exited(status);
+        });
+        ObjectMapper json = new ObjectMapper();
+        PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        PrintStream log = System.err;
+        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+            String[] words = json.readValue(line, String[].class);
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            ByteArrayOutputStream err = new ByteArrayOutputStream();
+            System.setOut(new PrintStream(out, false, StandardCharsets.UTF_8));
+            System.setErr(new PrintStream(err, false, StandardCharsets.UTF_8));
+            int status = call(words[0], Arrays.copyOfRange(words, 1, words.length));
+            System.out.flush();
+            System.err.flush();
+            System.setErr(log);
+            answers.println(json.writeValueAsString(Map.of(
+                "status", status,
+                "out", out.toString(StandardCharsets.UTF_8),
+                "err", err.toString(StandardCharsets.UTF_8))));
+            answers.flush();
+        }
+    }
+
+    private static int call(String main, String[] args) throws Exception {
+        try {
+            Class.forName(main).getMethod("main", String[].class).invoke(null, (Object) args);
+            return 0;
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof Exited exited) return exited.status;
+            e.getCause().printStackTrace();
+            return 1;
+        }
+    }
+}
