@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Rng(Protocol):
-    def randrange(self, stop: int) -> int:
+    def randrange(self, stop: int, /) -> int:
         """A whole number from 0 up to, not including, `stop`."""
         ...
 
