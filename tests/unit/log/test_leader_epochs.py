@@ -94,6 +94,25 @@ def test_no_epochs_know_no_end() -> None:
     assert make_epochs().latest_epoch is None
 
 
+@pytest.mark.parametrize(
+    ("start_offset", "left"),
+    [(9, [(1, 9), (3, 10)]), (10, [(3, 10)]), (11, [(3, 11)]), (0, [(1, 5), (3, 10)])],
+)
+def test_the_epoch_that_holds_the_new_start_begins_there(start_offset: int, left: list[tuple[int, int]]) -> None:
+    epochs = make_epochs((1, 5), (3, 10))
+    epochs.truncate_from_start(start_offset)
+    assert epochs.entries() == left
+
+
+@pytest.mark.parametrize(
+    ("end_offset", "left"), [(11, [(1, 5), (3, 10)]), (10, [(1, 5)]), (5, []), (-1, [(1, 5), (3, 10)])]
+)
+def test_an_epoch_that_starts_at_the_new_end_goes(end_offset: int, left: list[tuple[int, int]]) -> None:
+    epochs = make_epochs((1, 5), (3, 10))
+    epochs.truncate_from_end(end_offset)
+    assert epochs.entries() == left
+
+
 def test_single_entries_are_found_by_epoch() -> None:
     epochs = make_epochs((1, 5), (3, 10))
     assert epochs.entry_for(3) == EpochStart(3, 10)

@@ -208,6 +208,26 @@ def test_a_producer_that_is_not_known_may_start_anywhere() -> None:
     assert state.producers[1].last_sequence == 4711
 
 
+def test_the_last_five_batches_are_known_again_and_no_more() -> None:
+    state = make_state()
+    for offset in range(7):
+        append_data(state, offset, sequence=offset)
+    entry = state.producers[1]
+    known = [offset for offset in range(7) if entry.find_duplicate(make_header(99, sequence=offset))]
+    assert known == [2, 3, 4, 5, 6]
+    assert entry.find_duplicate(make_header(99, sequence=5, count=2)) is None
+
+
+def test_a_transaction_is_stable_once_the_high_watermark_has_passed_its_marker() -> None:
+    state = make_state()
+    append_transactional(state, 0)
+    append_marker(state, 1)
+    state.advance_high_watermark(1)
+    assert state.first_unstable_offset == 0
+    state.advance_high_watermark(2)
+    assert state.first_unstable_offset is None
+
+
 def test_a_batch_without_a_producer_changes_only_the_end() -> None:
     state = make_state()
     append(state, make_header(0, producer_id=-1, epoch=-1, sequence=-1, count=3))
