@@ -1,0 +1,20 @@
+"""ConsumerGroupTargetAssignmentMember: what a consumer group's member is to own."""
+# Written by tools/generate_messages.py from Kafka's schemas; change that, not this.
+
+from __future__ import annotations
+
+from barnabas.protocol.schema import Int32, Message, String, Struct, Uuid
+
+
+class ConsumerGroupTargetAssignmentMemberKey(Message, key=7, versions=(0, 0)):
+    group_id: String
+    member_id: String
+
+
+class TopicPartition(Struct):
+    topic_id: Uuid
+    partitions: list[Int32]
+
+
+class ConsumerGroupTargetAssignmentMemberValue(Message, key=7, versions=(0, 0), flexible_since=0):
+    topic_partitions: list[TopicPartition]

@@ -1,0 +1,23 @@
+"""ShareGroupCurrentMemberAssignment: what a share group's member reads from."""
+# Written by tools/generate_messages.py from Kafka's schemas; change that, not this.
+
+from __future__ import annotations
+
+from barnabas.protocol.schema import Int8, Int32, Message, String, Struct, Uuid
+
+
+class ShareGroupCurrentMemberAssignmentKey(Message, key=14, versions=(0, 0)):
+    group_id: String
+    member_id: String
+
+
+class TopicPartitions(Struct):
+    topic_id: Uuid
+    partitions: list[Int32]
+
+
+class ShareGroupCurrentMemberAssignmentValue(Message, key=14, versions=(0, 0), flexible_since=0):
+    member_epoch: Int32
+    previous_member_epoch: Int32
+    state: Int8
+    assigned_partitions: list[TopicPartitions]

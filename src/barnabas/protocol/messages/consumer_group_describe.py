@@ -1,0 +1,52 @@
+"""ConsumerGroupDescribe: state, members and assignments of consumer groups of the newer protocol."""
+# Written by tools/generate_messages.py from Kafka's schemas; change that, not this.
+
+from __future__ import annotations
+
+from barnabas.protocol.schema import Bool, Int8, Int16, Int32, Message, String, Struct, Uuid, field
+
+
+class ConsumerGroupDescribeRequest(Message, key=69, versions=(0, 1), flexible_since=0):
+    group_ids: list[String]
+    include_authorized_operations: Bool
+
+
+class TopicPartitions(Struct):
+    topic_id: Uuid
+    topic_name: String
+    partitions: list[Int32]
+
+
+class Assignment(Struct):
+    topic_partitions: list[TopicPartitions]
+
+
+class Member(Struct):
+    member_id: String
+    instance_id: String | None = None
+    rack_id: String | None = None
+    member_epoch: Int32
+    client_id: String
+    client_host: String
+    subscribed_topic_names: list[String]
+    subscribed_topic_regex: String | None = None
+    assignment: Assignment
+    target_assignment: Assignment
+    member_type: Int8 = field(since=1, default=-1, ignorable=True)
+
+
+class DescribedGroup(Struct):
+    error_code: Int16
+    error_message: String | None = None
+    group_id: String
+    group_state: String
+    group_epoch: Int32
+    assignment_epoch: Int32
+    assignor_name: String
+    members: list[Member]
+    authorized_operations: Int32 = -2147483648
+
+
+class ConsumerGroupDescribeResponse(Message, key=69, versions=(0, 1), flexible_since=0):
+    throttle_time_ms: Int32
+    groups: list[DescribedGroup]
