@@ -1,0 +1,156 @@
+"""The command line as Kafka's tools read it: the option grammar, its errors and the help page.
+
+An option has a long name, written with one dash or two. Its value follows after a space or an equals sign; the word
+behind an option that needs one is its value, even if it starts with a dash. Names are never abbreviated. Values are
+converted when they are asked for, so a tool complains about those that it reads.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TextIO, TypeVar
+
+KAFKA_VERSION = "4.3.1"  # The release whose files, messages and tools these are.
+
+_HELP_WIDTH = 100
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+T = TypeVar("T")
+
+
+class UsageError(Exception):
+    """A command line that cannot be followed: the line to print, and whether the help page belongs under it."""
+
+    def __init__(self, line: str, *, shows_help: bool = False) -> None:
+        super().__init__(line)
+        self.shows_help = shows_help
+
+
+@dataclass(frozen=True)
+class Option(Generic[T]):
+    """One option of a tool; `argument` names its value on the help page and is None for one that takes none."""
+
+    name: str
+    help: str
+    argument: str | None
+    convert: Callable[[str], T]
+    default: T | None = None
+
+
+def flag(name: str, help: str) -> Option[str]:
+    return Option(name, help, None, str)
+
+
+def text(name: str, help: str, *, argument: str, default: str | None = None) -> Option[str]:
+    return Option(name, help, argument, str, default)
+
+
+def integer(name: str, help: str, *, argument: str, default: int | None = None) -> Option[int]:
+    """A 32-bit number."""
+    return Option(name, help, argument, _int32, default)
+
+
+def _int32(value: str) -> int:
+    if not _INTEGER.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
+        raise ValueError(value)
+    return int(value)
+
+
+HELP = flag("help", "Print this page.")
+VERSION = flag("version", "Print the release of Apache Kafka that this tool is like.")
+
+
+class ParsedOptions:
+    """The options that a command line named, each with the values it was given."""
+
+    def __init__(self, given: dict[str, list[str]]) -> None:
+        self._given = given
+
+    def has(self, *options: Option[Any]) -> bool:
+        """Whether any of these was named."""
+        return any(option.name in self._given for option in options)
+
+    def value(self, option: Option[T]) -> T:
+        """The one value of an option that was given or has a default."""
+        given = self._given.get(option.name, [])
+        if len(given) > 1:
+            raise UsageError(f"Found multiple arguments for option {option.name}, but you asked for only one")
+        if not given:
+            if option.default is None:
+                raise UsageError(f'Missing required argument "[{option.name}]"', shows_help=True)
+            return option.default
+        try:
+            return option.convert(given[0])
+        except ValueError:
+            raise UsageError(f"Cannot parse argument '{given[0]}' of option {option.name}") from None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: its name, what it is for, and its options besides help and version."""
+
+    name: str
+    purpose: str
+    options: tuple[Option[Any], ...]
+
+    def run(self, arguments: Sequence[str], work: Callable[[ParsedOptions], int], *, out: TextIO, err: TextIO) -> int:
+        """Read the command line, do the work, and give the exit status.
+
+        Asked for help, a tool of Kafka's writes to the error stream and fails; scripts find the same here.
+        """
+        try:
+            options = self.parse(arguments)
+            if not arguments or options.has(HELP):
+                raise UsageError(self.purpose, shows_help=True)
+            if options.has(VERSION):
+                print(KAFKA_VERSION, file=out)
+                return 0
+            return work(options)
+        except UsageError as error:
+            out.flush()
+            print(error, file=err)
+            if error.shows_help:
+                self.print_help(err)
+            else:
+                print(f"`{self.name} --help` lists the options.", file=err)
+            return 1
+
+    def parse(self, arguments: Sequence[str]) -> ParsedOptions:
+        """Words that belong to no option are passed over."""
+        known = {option.name: option for option in (HELP, VERSION, *self.options)}
+        given: dict[str, list[str]] = {}
+        words = deque(arguments)
+        while words and (word := words.popleft()) != "--":
+            if not word.startswith("-") or word == "-":
+                continue
+            is_long = word.startswith("--")
+            name, equals, value = word[2 if is_long else 1 :].partition("=")
+            option = known.get(name)
+            if option is None:
+                # One dash before an unknown name opens a cluster of one-letter options, of which there are none.
+                raise UsageError(f"{name if is_long else name[:1]} is not a recognized option")
+            values = given.setdefault(name, [])
+            if option.argument is None:
+                continue
+            if not equals and not words:
+                raise UsageError(f"Option {name} requires an argument")
+            values.append(value if equals else words.popleft())
+        return ParsedOptions(given)
+
+    def print_help(self, to: TextIO) -> None:
+        rows = [
+            (
+                f"--{option.name}" + (f" <{option.argument}>" if option.argument else ""),
+                option.help + (f" Default: {option.default}." if option.default is not None else ""),
+            )
+            for option in sorted((HELP, VERSION, *self.options), key=lambda option: option.name)
+        ]
+        width = max(len(head) for head, _ in rows) + 2
+        for head, body in rows:
+            lines = textwrap.wrap(body, _HELP_WIDTH - width)
+            for left, line in zip([head] + [""] * len(lines), lines, strict=False):
+                print(f"{left:{width}}{line}", file=to)

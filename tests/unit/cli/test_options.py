@@ -1,0 +1,116 @@
+"""The option grammar of Kafka's tools, as joptsimple has it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from barnabas.cli.options import KAFKA_VERSION, ParsedOptions, Tool, UsageError, flag, integer, text
+
+LOUD = flag("loud", "Say more.")
+FILES = text("files", "The files.", argument="file, ...")
+COUNT = integer("count", "How many.", argument="number", default=5)
+TOOL = Tool("kafka-sample", "Shows how options are read.", (LOUD, FILES, COUNT))
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+
+    def work(options: ParsedOptions) -> int:
+        print(options.value(FILES), options.value(COUNT), options.has(LOUD), file=out)
+        return 0
+
+    status = TOOL.run(arguments, work, out=out, err=err)
+    return status, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        (["--files", "a,b"], "a,b"),
+        (["--files=a,b"], "a,b"),
+        (["-files", "a,b"], "a,b"),
+        (["-files=a=b"], "a=b"),
+        (["--files="], ""),
+        (["--files", "--loud"], "--loud"),
+        (["a word", "--files", "a", "-", "more"], "a"),
+        (["--files", "a", "--", "--files", "b", "--unknown"], "a"),
+    ],
+)
+def test_a_value_follows_a_space_or_an_equals_sign(arguments: list[str], files: str) -> None:
+    options = TOOL.parse(arguments)
+    assert options.value(FILES) == files
+    assert not options.has(LOUD)
+
+
+def test_a_flag_drops_the_value_it_is_given() -> None:
+    assert TOOL.parse(["--loud=no"]).has(LOUD)
+
+
+def test_any_of_several_options_counts_as_named() -> None:
+    options = TOOL.parse(["--loud"])
+    assert options.has(FILES, LOUD)
+    assert not options.has(FILES, COUNT)
+
+
+def test_an_option_with_a_default_need_not_be_given() -> None:
+    assert TOOL.parse([]).value(COUNT) == 5
+    assert TOOL.parse(["--count", "+7"]).value(COUNT) == 7
+    assert TOOL.parse(["--count", "-2147483648"]).value(COUNT) == -(2**31)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--file", "a"], "file is not a recognized option"),
+        (["---files", "a"], "-files is not a recognized option"),
+        (["-xyz"], "x is not a recognized option"),
+        (["--files"], "Option files requires an argument"),
+        (["--files", "a", "--files", "b"], "Found multiple arguments for option files, but you asked for only one"),
+        (["--files", "a", "--count", "many"], "Cannot parse argument 'many' of option count"),
+        (["--files", "a", "--count", "1_0"], "Cannot parse argument '1_0' of option count"),
+        (["--files", "a", "--count", "2147483648"], "Cannot parse argument '2147483648' of option count"),
+    ],
+)
+def test_a_wrong_line_is_answered_by_one_line_and_status_one(arguments: list[str], line: str) -> None:
+    assert run(*arguments) == (1, "", f"{line}\n`kafka-sample --help` lists the options.\n")
+
+
+def test_a_missing_option_is_named_above_the_help_page() -> None:
+    status, out, err = run("--loud")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == 'Missing required argument "[files]"'
+    assert "--count <number>" in err
+
+
+def test_help_and_an_empty_line_print_the_page_to_the_error_stream_and_fail() -> None:
+    page = """\
+Shows how options are read.
+--count <number>     How many. Default: 5.
+--files <file, ...>  The files.
+--help               Print this page.
+--loud               Say more.
+--version            Print the release of Apache Kafka that this tool is like.
+"""
+    assert run() == (1, "", page)
+    assert run("--files", "a", "--help") == (1, "", page)
+
+
+def test_long_descriptions_are_wrapped_beside_their_option() -> None:
+    err = io.StringIO()
+    Tool("t", "T.", (flag("wordy", "word " * 30),)).print_help(err)
+    lines = err.getvalue().splitlines()
+    assert len(lines) == 4
+    assert all(len(line) <= 100 for line in lines)
+    assert lines[-1].startswith(" " * len("--version  ") + "word")
+
+
+def test_the_version_is_that_of_the_kafka_release() -> None:
+    assert run("--version") == (0, f"{KAFKA_VERSION}\n", "")
+
+
+def test_values_are_read_when_they_are_asked_for() -> None:
+    options = TOOL.parse(["--count", "many"])
+    with pytest.raises(UsageError):
+        options.value(COUNT)
