@@ -63,7 +63,7 @@ class ApacheBroker:
         self._lines: list[str] = []
         self._arrived = threading.Condition()
 
-    def start(self, limit_s: float = 120) -> None:
+    def start(self, limit_s: float = 60) -> None:
         """Format the storage if it is new, start, and return when the broker serves."""
         assert self._process is None
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class ApacheBroker:
         """A place in the node's log: lines before it are not looked at by a wait that starts from it."""
         return len(self._lines)
 
-    def wait_for_line(self, pattern: str, *, since: int = 0, limit_s: float = 120) -> str:
+    def wait_for_line(self, pattern: str, *, since: int = 0, limit_s: float = 60) -> str:
         """The first line of its log that the pattern is found in; JvmError where it ends or stays silent."""
         expression = re.compile(pattern)
         seen = since

@@ -1,4 +1,4 @@
-"""Fixtures that the interop tests share: Apache Kafka's tools in one JVM for the whole run."""
+"""Fixtures that the interop tests share: Apache Kafka's tools in one JVM, and log directories that its broker wrote."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from interop.apache_logs import ApacheLogs, write_logs
 from interop.referee import Tools
 
 
@@ -14,3 +15,15 @@ from interop.referee import Tools
 def tools() -> Iterator[Tools]:
     with closing(Tools()) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def apache_logs_by_end(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ApacheLogs]:
+    stopped, killed = write_logs(tmp_path_factory.mktemp("apache"))
+    return {"stopped": stopped, "killed": killed}
+
+
+@pytest.fixture(params=["stopped", "killed"])
+def apache_logs(request: pytest.FixtureRequest, apache_logs_by_end: dict[str, ApacheLogs]) -> ApacheLogs:
+    """What Apache's broker left, once after a clean stop and once after kill -9."""
+    return apache_logs_by_end[request.param]
