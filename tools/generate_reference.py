@@ -1,0 +1,92 @@
+"""Writes the pages under docs/reference from the tables in the code, so that they cannot tell another story.
+
+Run it without arguments after a change; a test compares the pages with what it would write.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from barnabas.config.setting import Setting
+from barnabas.config.topic import TOPIC_SETTINGS
+from barnabas.protocol.api import APIS, Api
+from barnabas.protocol.errors import ErrorCode
+
+REFERENCE = Path(__file__).parents[1] / "docs/reference"
+WRITTEN = "<!-- Written by tools/generate_reference.py; change that, or the declarations it reads. -->"
+
+
+def protocol_page() -> str:
+    apis = [_api_line(api) for _, api in sorted(APIS.items())]
+    errors = [
+        f"| {code.value} | {code.name} | {'yes' if code.is_retriable else ''} | {code.message} |"
+        for code in sorted(ErrorCode)
+    ]
+    return "\n".join(
+        [
+            "# Protocol: APIs, versions, error codes",
+            WRITTEN,
+            "",
+            "The messages that can be read and written, with Kafka's numbers, names and versions. A version in brackets "
+            "is one that Kafka still changes and does not advertise.",
+            "",
+            "## APIs",
+            "",
+            "| key | name | versions | flexible from | listeners |",
+            "|---|---|---|---|---|",
+            *apis,
+            "",
+            "## Error codes",
+            "",
+            "| code | name | retriable | meaning |",
+            "|---|---|---|---|",
+            *errors,
+            "",
+        ]
+    )
+
+
+def _api_line(api: Api) -> str:
+    oldest, newest = api.stable_versions[0], api.stable_versions[-1]
+    stable = f"{oldest}" if oldest == newest else f"{oldest} to {newest}"
+    versions = stable if api.stable_versions == api.versions else f"{stable} ({api.versions[-1]})"
+    flexible = api.request.flexible_since if api.request.flexible_since in api.versions else ""
+    return f"| {api.key.value} | {api.name} | {versions} | {flexible} | {', '.join(sorted(api.listeners))} |"
+
+
+def topic_settings_page() -> str:
+    return "\n".join(
+        [
+            "# Topic settings",
+            WRITTEN,
+            "",
+            "Kafka's names, defaults and limits. Where a topic sets none of its own, the first broker setting in the "
+            "last column that is set gives the default.",
+            "",
+            "| setting | type | default | allowed | meaning | broker settings |",
+            "|---|---|---|---|---|---|",
+            *map(_setting_line, TOPIC_SETTINGS),
+            "",
+        ]
+    )
+
+
+def _setting_line(setting: Setting) -> str:
+    synonyms = ", ".join(f"`{synonym.name}`" for synonym in setting.synonyms)
+    return (
+        f"| `{setting.name}` | {setting.kind.name.lower()} | {Setting.format(setting.default)} | "
+        f"{setting.allowed or ''} | {setting.doc} | {synonyms} |"
+    )
+
+
+PAGES = {"protocol.md": protocol_page, "topic-settings.md": topic_settings_page}
+
+
+def main() -> None:
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page())
+        print(f"wrote docs/reference/{name}")
+
+
+if __name__ == "__main__":
+    main()
