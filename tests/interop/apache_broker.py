@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from interop.referee import PROGRAMS, JvmError, java_command
+from interop.referee import PROGRAMS, QUICK_START, JvmError, java_command
 
 CLUSTER_ID = "barnabasBarnabasBarnab"
 STARTED = r"Kafka Server started"
@@ -73,7 +73,7 @@ class ApacheBroker:
         node = PROGRAMS / "Node.java"
         self._lines.clear()
         self._process = subprocess.Popen(
-            java_command(node, properties, CLUSTER_ID, self.log_directory, options=loud),
+            java_command(node, properties, CLUSTER_ID, self.log_directory, options=[*QUICK_START, *loud]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""Log directories that an Apache broker wrote, with everything in them that a log can hold, after a stop and after a kill.
+"""Log directories that an Apache broker wrote, with all that a log can hold, after a clean stop and after kill -9.
 
 They are written once a run. Tests read them where they are and change only copies of them.
 """

@@ -27,14 +27,10 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "java"
 INSTALL_ADVICE = "on Debian or Ubuntu: apt-get install default-jdk-headless maven; on macOS: brew install openjdk maven"
 
-# A test broker and every tool fit in this heap; the serial collector and the first compiler tier start fast.
-JVM_OPTIONS = (
-    "-Xmx512m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Dfile.encoding=UTF-8",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-)
+# A test broker and every tool fit in this heap.
+JVM_OPTIONS = ("-Xmx512m", "-Dfile.encoding=UTF-8", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+# What most programs here want: they end before a better collector or compiler would pay.
+QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class RefereeUnavailableError(RuntimeError):
@@ -135,7 +131,7 @@ def compiled(source: Path) -> Path:
     return classes
 
 
-def java_command(main: str | Path, *args: str | Path, options: Sequence[str] = ()) -> list[str]:
+def java_command(main: str | Path, *args: str | Path, options: Sequence[str] = QUICK_START) -> list[str]:
     """The command that runs a class of Apache Kafka's by its name or a program of ours by its source file."""
     java = _program("java", "Java 17 or newer is not installed")
     classpath = f"{jars()}/*"
@@ -146,10 +142,15 @@ def java_command(main: str | Path, *args: str | Path, options: Sequence[str] = (
 
 
 def run_java(
-    main: str | Path, *args: str | Path, stdin: str | None = None, limit_s: float = 300
+    main: str | Path,
+    *args: str | Path,
+    options: Sequence[str] = QUICK_START,
+    stdin: str | None = None,
+    limit_s: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end and give back its output. An exit status other than zero raises JvmError."""
-    done = subprocess.run(java_command(main, *args), input=stdin, capture_output=True, text=True, timeout=limit_s)
+    command = java_command(main, *args, options=options)
+    done = subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=limit_s)
     if done.returncode != 0:
         raise JvmError(f"{main} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
     return done
@@ -162,7 +163,9 @@ class JvmProcess:
     `limit_s` the process is killed: a program that hangs ends the test instead of holding it.
     """
 
-    def __init__(self, main: str | Path, *args: str | Path, options: Sequence[str] = (), limit_s: float = 600) -> None:
+    def __init__(
+        self, main: str | Path, *args: str | Path, options: Sequence[str] = QUICK_START, limit_s: float = 600
+    ) -> None:
         self._name = str(main)
         # A file, not a pipe: nobody reads it while the program runs.
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- closed with the process

@@ -1,0 +1,40 @@
+"""Apache Kafka's recovery and cleaning of a partition's directory, timed to stand beside ours in one run.
+
+Its own classes are called in one JVM, on copies of the directory; the first rounds warm it up, the last one counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from interop.referee import run_java
+
+LOG_WORK = Path(__file__).parent / "java" / "LogWork.java"
+ROUNDS = 3
+# The JVM's own choice of collector and compiler, and a heap as a broker has it.
+BROKER_OPTIONS = ("-Xmx1g",)
+
+
+def recovery_mb_per_s(partition_directory: Path, segment_bytes: int) -> float:
+    """An unclean start from recovery point 0: every batch checked, every index and the producer state rebuilt."""
+    size = sum(path.stat().st_size for path in partition_directory.glob("*.log"))
+    return size / 1e6 / _seconds("recover", partition_directory, segment_bytes)
+
+
+def cleaning_mb_per_s(partition_directory: Path, segment_bytes: int) -> float:
+    """One pass of the cleaner over everything before the active segment."""
+    *cleaned, _active = sorted(partition_directory.glob("*.log"))
+    size = sum(path.stat().st_size for path in cleaned)
+    return size / 1e6 / _seconds("clean", partition_directory, segment_bytes)
+
+
+def _seconds(work: Literal["recover", "clean"], partition_directory: Path, segment_bytes: int) -> float:
+    with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as folder:
+        copies = [Path(folder) / str(each) / partition_directory.name for each in range(ROUNDS)]
+        for copy in copies:
+            shutil.copytree(partition_directory, copy)
+        done = run_java(LOG_WORK, work, str(segment_bytes), *copies, options=BROKER_OPTIONS)
+        return float(done.stdout.split()[-1])
