@@ -56,7 +56,11 @@ class Versions(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldSchema:
-    """One field as its schema file has it; `default` is None where the file names none."""
+    """One field as its schema file has it.
+
+    `default` is "null" for a default of null, and None where the file leaves the default to the type. JSON's own null
+    does the latter: Kafka's build takes it for no default at all.
+    """
 
     name: str
     element: str  # Kafka's name of the type, or of an array's element
@@ -143,8 +147,6 @@ def _fields(sources: list[dict[str, Any]], structs: dict[str, tuple[FieldSchema,
 def _field(source: dict[str, Any]) -> FieldSchema:
     tagged = source.get("taggedVersions", "none")
     default = source.get("default")
-    if "default" in source and default is None:
-        default = "null"  # The schemas write null both as a word and as JSON's own.
     return FieldSchema(
         name=source["name"],
         element=source["type"].removeprefix("[]"),

@@ -14,7 +14,7 @@ class ConsumerGroupCurrentMemberAssignmentKey(Message, key=8, versions=(0, 0)):
 class TopicPartitions(Struct):
     topic_id: Uuid
     partitions: list[Int32]
-    assignment_epochs: list[Int32] | None = field(default=None, tag=0)
+    assignment_epochs: list[Int32] | None = field(default_factory=list, tag=0)
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Message, key=8, versions=(0, 0), flexible_since=0):

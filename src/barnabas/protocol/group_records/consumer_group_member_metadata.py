@@ -17,8 +17,8 @@ class ClassicProtocol(Struct):
 
 
 class ClassicMemberMetadata(Struct):
-    session_timeout_ms: Int32
-    supported_protocols: list[ClassicProtocol]
+    session_timeout_ms: Int32 = 0
+    supported_protocols: list[ClassicProtocol] = field(default_factory=list)
 
 
 class ConsumerGroupMemberMetadataValue(Message, key=5, versions=(0, 0), flexible_since=0):
@@ -30,4 +30,4 @@ class ConsumerGroupMemberMetadataValue(Message, key=5, versions=(0, 0), flexible
     subscribed_topic_regex: String | None
     rebalance_timeout_ms: Int32 = -1
     server_assignor: String | None
-    classic_member_metadata: ClassicMemberMetadata | None = field(default=None, tag=0)
+    classic_member_metadata: ClassicMemberMetadata | None = field(default_factory=ClassicMemberMetadata, tag=0)

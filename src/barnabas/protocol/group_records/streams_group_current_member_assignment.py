@@ -14,7 +14,7 @@ class StreamsGroupCurrentMemberAssignmentKey(Message, key=22, versions=(0, 0)):
 class TaskIds(Struct):
     subtopology_id: String
     partitions: list[Int32]
-    assignment_epochs: list[Int32] | None = field(default=None, tag=0)
+    assignment_epochs: list[Int32] | None = field(default_factory=list, tag=0)
 
 
 class StreamsGroupCurrentMemberAssignmentValue(Message, key=22, versions=(0, 0), flexible_since=0):

@@ -19,4 +19,4 @@ class StreamsGroupMetadataValue(Message, key=17, versions=(0, 0), flexible_since
     epoch: Int32
     metadata_hash: Int64
     validated_topology_epoch: Int32 = field(default=-1, tag=0)
-    last_assignment_configs: list[LastAssignmentConfig] | None = field(default=None, tag=1)
+    last_assignment_configs: list[LastAssignmentConfig] | None = field(default_factory=list, tag=1)

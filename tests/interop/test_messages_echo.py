@@ -1,0 +1,113 @@
+"""Apache Kafka's own classes read every message that we write, and write back the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from barnabas.protocol.codec import decode, encode
+from barnabas.protocol.schema import EncodeError, Message
+from declared_messages import PACKAGES, RandomMessages, blank, messages_of
+from interop.referee import PROGRAMS, JvmProcess
+
+pytestmark = pytest.mark.referee
+
+MESSAGES_A_VERSION = 8
+
+# Where Kafka keeps the classes that its build makes of the schemas.
+JAVA_PACKAGES = {
+    "messages": "org.apache.kafka.common.message",
+    "embedded": "org.apache.kafka.common.message",
+    "control_records": "org.apache.kafka.common.message",
+    "metadata_records": "org.apache.kafka.common.metadata",
+    "group_records": "org.apache.kafka.coordinator.group.generated",
+    "transaction_records": "org.apache.kafka.coordinator.transaction.generated",
+    "share_records": "org.apache.kafka.coordinator.share.generated",
+    "remote_log_records": "org.apache.kafka.server.log.remote.metadata.storage.generated",
+    "files": "org.apache.kafka.server.log.remote.metadata.storage.generated",
+}
+ELSEWHERE = {"QuorumStateData": "org.apache.kafka.raft.generated.QuorumStateData"}
+
+
+@pytest.fixture(scope="module")
+def echo() -> Iterator[JvmProcess]:
+    with closing(JvmProcess(PROGRAMS / "Echo.java")) as running:
+        yield running
+
+
+def java_class(cls: type[Message]) -> str:
+    package = cls.__module__.split(".")[2]
+    ending = "Data" if cls.__name__.endswith(("Request", "Response", "Header")) else ""
+    return ELSEWHERE.get(cls.__name__, f"{JAVA_PACKAGES[package]}.{cls.__name__}{ending}")
+
+
+def referee_name(cls: type[Message]) -> str:
+    """How the referee finds the class: the messages of an API by its number, all others by name."""
+    if cls.__name__.endswith("Request"):
+        return f"request {cls.api_key}"
+    if cls.__name__.endswith("Response"):
+        return f"response {cls.api_key}"
+    return f"class {java_class(cls)}"
+
+
+def disagreements(echo: JvmProcess, expected: list[tuple[str, str]]) -> list[str]:
+    """The questions that the referee answers otherwise than we do; a refusal is one, whatever its words."""
+    answers = echo.exchange(question for question, _ in expected)
+    return [
+        f"{question}\n  ours   {ours}\n  theirs {theirs}"
+        for (question, ours), theirs in zip(expected, answers, strict=True)
+        if theirs.split(":")[0] != ours
+    ]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_random_messages_of_every_version_come_back_byte_for_byte(echo: JvmProcess, package: str) -> None:
+    source = RandomMessages(seed=20_431)
+    expected = []
+    for cls in messages_of(package):
+        for version in cls.valid_versions:
+            for _ in range(MESSAGES_A_VERSION):
+                message = source.message(cls, version)
+                ours = encode(message, version)
+                assert decode(cls, version, ours) == message
+                expected.append((f"{referee_name(cls)} {version} {ours.hex()}", ours.hex()))
+    assert expected
+    assert disagreements(echo, expected) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_fields_left_alone_have_the_same_defaults(echo: JvmProcess, package: str) -> None:
+    expected = [
+        (f"{referee_name(cls)} {version}", written(blank(cls), version))
+        for cls in messages_of(package)
+        for version in cls.valid_versions
+    ]
+    assert disagreements(echo, expected) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_message_carried_into_another_version_is_the_same_or_refused_alike(echo: JvmProcess, package: str) -> None:
+    """Shows the defaults of fields that a version lacks, and which fields a version may drop."""
+    source = RandomMessages(seed=43)
+    expected = []
+    for cls in messages_of(package):
+        for old in cls.valid_versions:
+            for new in cls.valid_versions:
+                ours = encode(source.message(cls, old), old)
+                question = f"{referee_name(cls)} {old}>{new} {ours.hex()}"
+                expected.append((question, written(decode(cls, old, ours), new)))
+    assert disagreements(echo, expected) == []
+
+
+def written(message: Message, version: int) -> str:
+    try:
+        return encode(message, version).hex()
+    except EncodeError:
+        return "refused"
+
+
+def test_the_referee_refuses_bytes_behind_a_message(echo: JvmProcess) -> None:
+    assert echo.ask("request 18 0 00").startswith("refused")
+    assert echo.ask("request 18 0 ") == ""
