@@ -8,7 +8,6 @@ few at start.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -16,6 +15,7 @@ from typing import (
     Any,
     ClassVar,
     Final,
+    NamedTuple,
     Union,
     dataclass_transform,
     get_args,
@@ -85,8 +85,7 @@ class EncodeError(Exception):
         super().__init__(f"{place}: {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class Primitive:
+class Primitive(NamedTuple):
     """A wire type without parts; `code` is its letter in a struct layout, or empty where its size varies."""
 
     name: str
@@ -110,8 +109,7 @@ Records = Annotated[Any, Primitive("records")]
 UUID: Final = Primitive("uuid", "16s")
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayOf:
+class ArrayOf(NamedTuple):
     """A counted sequence of one type; elements are never null."""
 
     element: FieldType
@@ -130,8 +128,7 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldOptions:
+class FieldOptions(NamedTuple):
     """What `field()` was told, kept as it stands until the class is used."""
 
     since: int = 0
@@ -186,8 +183,7 @@ def field(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
+class FieldSpec(NamedTuple):
     """One field with its type resolved: what compilers, converters and test strategies walk."""
 
     name: str
