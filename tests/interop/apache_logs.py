@@ -17,6 +17,7 @@ from interop.referee import PROGRAMS, JvmProcess
 
 # A user may not ask for less than a megabyte a segment, but this setting, made for Kafka's own tests, may.
 SMALL_SEGMENTS = {"internal.segment.bytes": "4000", "index.interval.bytes": "512", "retention.ms": "-1"}
+INDEX_BYTES_MAX = 100_000
 COMPACTED = SMALL_SEGMENTS | {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"}
 TOPICS: Mapping[str, Mapping[str, str]] = {
     "codec-none": SMALL_SEGMENTS,
@@ -34,6 +35,8 @@ BROKER_SETTINGS = {
     "group.share.min.heartbeat.interval.ms": "100",
     "group.share.heartbeat.interval.ms": "100",
     "log.cleaner.backoff.ms": "100",
+    # Active indexes are preallocated at this size; the default would fill a copied directory with megabytes of zeros.
+    "log.index.size.max.bytes": str(INDEX_BYTES_MAX),
     "metadata.log.max.record.bytes.between.snapshots": "3000",
     # The kill must find data that nothing has flushed, and no background work may change a copied directory.
     "log.flush.offset.checkpoint.interval.ms": "3600000",
