@@ -103,7 +103,7 @@ class RandomMessages:
         if isinstance(type_, type):
             # A struct that looks like its default is left out where it is tagged.
             can_be_default = all(spec.has_default for spec in field_specs(type_))
-            if can_be_default and self._random.random() < 0.25:
+            if can_be_default and self._random.random() < 0.5:
                 return type_()
             return self._struct(type_, version, is_flexible)
         return self._primitive(type_)
