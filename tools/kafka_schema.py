@@ -107,7 +107,7 @@ def _all_schemas(jars: Path) -> Iterator[MessageSchema]:
         with zipfile.ZipFile(found[0]) as jar:
             for name in sorted(jar.namelist()):
                 if name.startswith(folder) and name.endswith(".json"):
-                    yield _message(artifact, json.loads(COMMENT.sub("", jar.read(name).decode())))
+                    yield parse_message(artifact, json.loads(COMMENT.sub("", jar.read(name).decode())))
 
 
 def release(jars: Path) -> str:
@@ -116,7 +116,8 @@ def release(jars: Path) -> str:
     return path.stem.removeprefix("kafka-clients-")
 
 
-def _message(artifact: str, source: dict[str, Any]) -> MessageSchema:
+def parse_message(artifact: str, source: dict[str, Any]) -> MessageSchema:
+    """The facts of one schema file."""
     structs: dict[str, tuple[FieldSchema, ...]] = {}
     for shared in source.get("commonStructs", []):
         structs[shared["name"]] = _fields(shared["fields"], structs)
