@@ -61,15 +61,15 @@ def cache_lock() -> Iterator[None]:
 def jars() -> Path:
     """The folder of Apache Kafka's jars, fetched by Maven the first time."""
     libs = cache_folder() / "libs"
-    if _is_complete(libs):
+    if jars_are_there(libs):
         return libs
     with cache_lock():
-        if not _is_complete(libs):
+        if not jars_are_there(libs):
             _fetch_jars(libs)
     return libs
 
 
-def _is_complete(libs: Path) -> bool:
+def jars_are_there(libs: Path) -> bool:
     # The folder is renamed into place whole, so one jar of the right version stands for all.
     return (libs / f"kafka_2.13-{KAFKA_VERSION}.jar").exists()
 
@@ -83,7 +83,7 @@ def _fetch_jars(libs: Path) -> None:
         fetched = subprocess.run(
             [maven, "-q", "-B", *copy, f"-DoutputDirectory={arriving}"], capture_output=True, text=True
         )
-        if fetched.returncode != 0 or not _is_complete(arriving):
+        if fetched.returncode != 0 or not jars_are_there(arriving):
             raise RefereeUnavailableError(
                 f"Maven could not fetch Apache Kafka {KAFKA_VERSION}; it needs a registry to reach.\n"
                 f"{fetched.stdout}{fetched.stderr}"
