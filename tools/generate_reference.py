@@ -27,8 +27,8 @@ def protocol_page() -> str:
             "# Protocol: APIs, versions, error codes",
             WRITTEN,
             "",
-            "The messages that can be read and written, with Kafka's numbers, names and versions. A version in brackets "
-            "is one that Kafka still changes and does not advertise.",
+            "The messages that can be read and written, with Kafka's numbers, names and versions. A version in "
+            "brackets is one that Kafka still changes and does not advertise.",
             "",
             "## APIs",
             "",
