@@ -61,6 +61,12 @@ def snake_case(name: str) -> str:
     return words.lower()
 
 
+def camel_case(name: str) -> str:
+    """The name in JSON that a declared field has by itself."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 def class_sources(schemas: list[MessageSchema], halves: tuple[str, ...]) -> list[str]:
     """The classes of one file, each after those it refers to.
 
@@ -94,10 +100,13 @@ def _without_strings(text: str) -> str:
 
 @dataclass
 class _MessageWriter:
+    """The classes of one message; `class_names` says what each of its structs is called in the file."""
+
     schema: MessageSchema
     class_names: dict[str, str]
+    # The versions in which each struct exists, and the structs that must be constructible without values.
     scopes: dict[str, Versions] = field(default_factory=dict)
-    empty_structs: set[str] = field(default_factory=set)
+    default_structs: set[str] = field(default_factory=set)
 
     def write(self) -> list[str]:
         schema = self.schema
@@ -109,7 +118,7 @@ class _MessageWriter:
         if not schema.flexible.is_empty:
             keywords.append(f"flexible_since={schema.flexible.oldest}")
         structs = [
-            self._class(self.class_names[name], "Struct", fields, self.scopes[name], name in self.empty_structs)
+            self._class(self.class_names[name], "Struct", fields, self.scopes[name], name in self.default_structs)
             for name, fields in self._in_order(schema.fields)
         ]
         own = self._class(schema.name, ", ".join(keywords), schema.fields, schema.versions, must_default=False)
@@ -125,8 +134,8 @@ class _MessageWriter:
             self.scopes[each.element] = lives if known is None else known.span(lives)
             is_default = not each.is_array and self._default(each, lives, scope, must_default) is not None
             if is_default and each.default != "null":
-                self.empty_structs.add(each.element)
-            self._measure(self.schema.structs[each.element], lives, each.element in self.empty_structs)
+                self.default_structs.add(each.element)
+            self._measure(self.schema.structs[each.element], lives, each.element in self.default_structs)
 
     def _in_order(
         self, fields: tuple[FieldSchema, ...], seen: set[str] | None = None
@@ -160,60 +169,61 @@ class _MessageWriter:
             hint = f"list[{hint}]"
         if not each.nullable.intersect(lives).is_empty:
             hint += " | None"
-        default = self._default(each, lives, scope, must_default)
-        options = self._options(each, name, lives, scope)
-        if default and (options or default.startswith("default_factory=")):
-            place = 1 if options and options[0].startswith("since=") else 0
-            place += any(option.startswith("until=") for option in options)
-            options.insert(place, default if default.startswith("default_factory=") else f"default={default}")
-            default = None
+        options = list(self._options(each, lives, scope, must_default))
         if not options:
-            return f"    {name}: {hint}" + (f" = {default}" if default else "")
-        line = f"    {name}: {hint} = field({', '.join(options)})"
-        if len(line) > LINE_LENGTH:
-            line = f"    {name}: {hint} = field(\n        {', '.join(options)}\n    )"
-        return line
+            return f"    {name}: {hint}"
+        told = ", ".join(options)
+        if len(options) == 1 and told.startswith("default="):
+            return f"    {name}: {hint} = {told.removeprefix('default=')}"
+        line = f"    {name}: {hint} = field({told})"
+        return line if len(line) <= LINE_LENGTH else f"    {name}: {hint} = field(\n        {told}\n    )"
 
-    def _options(self, each: FieldSchema, name: str, lives: Versions, scope: Versions) -> list[str]:
-        options = []
+    def _options(self, each: FieldSchema, lives: Versions, scope: Versions, must_default: bool) -> Iterator[str]:
+        """What `field()` has to be told, in the order of its parameters."""
         if lives.oldest > scope.oldest:
-            options.append(f"since={lives.oldest}")
+            yield f"since={lives.oldest}"
         if lives.newest < scope.newest:
-            options.append(f"until={lives.newest}")
+            yield f"until={lives.newest}"
+        default = self._default(each, lives, scope, must_default)
+        if default:
+            yield default
         nullable = each.nullable.intersect(lives)
         if not nullable.is_empty and nullable.oldest > lives.oldest:
-            options.append(f"nullable_since={nullable.oldest}")
+            yield f"nullable_since={nullable.oldest}"
         if not nullable.is_empty and nullable.newest < lives.newest:
-            options.append(f"nullable_until={nullable.newest}")
+            yield f"nullable_until={nullable.newest}"
         tagged = each.tagged.intersect(lives)
         if not tagged.is_empty:
-            options.append(f"tag={each.tag}")
+            yield f"tag={each.tag}"
             if tagged.oldest > lives.oldest:
-                options.append(f"tagged_since={tagged.oldest}")
+                yield f"tagged_since={tagged.oldest}"
         if each.is_ignorable and lives != scope:
-            options.append("ignorable=True")
+            yield "ignorable=True"
         if each.is_never_flexible:
-            options.append("never_flexible=True")
+            yield "never_flexible=True"
         json_name = each.name[0].lower() + each.name[1:]
-        first, *rest = name.split("_")
-        if first + "".join(word.capitalize() for word in rest) != json_name:
-            options.append(f'name="{json_name}"')
-        return options
+        if camel_case(snake_case(each.name)) != json_name:
+            yield f'name="{json_name}"'
 
     def _default(self, each: FieldSchema, lives: Versions, scope: Versions, must_default: bool) -> str | None:
-        """The default as source text, or None for a field that must be given."""
+        """The option that names the default, or None for a field that must be given."""
         if each.default is None and lives == scope and each.tag is None and not must_default:
             return None
         if each.default == "null":
-            return "None"
+            return "default=None"
         if each.is_array:
             return "default_factory=list"
         if each.is_struct:
             return f"default_factory={self.class_names[each.element]}"
-        if each.default is None:
-            return PRIMITIVES[each.element][1]
-        if each.element == "bool":
-            return each.default.capitalize()
-        if each.element == "string":
-            return f'"{each.default}"'
-        return str(int(each.default, 0))
+        return f"default={_literal(each)}"
+
+
+def _literal(each: FieldSchema) -> str:
+    """A primitive field's default as Python writes it."""
+    if each.default is None:
+        return PRIMITIVES[each.element][1]
+    if each.element == "bool":
+        return each.default.capitalize()
+    if each.element == "string":
+        return f'"{each.default}"'
+    return str(int(each.default, 0))
