@@ -6,6 +6,7 @@ import pytest
 
 from barnabas.protocol.api import APIS
 from barnabas.protocol.errors import ErrorCode
+from barnabas.protocol.framing import request_header_version, response_header_version
 from interop.referee import PROGRAMS, jars, run_java
 from tools.generate_messages import PACKAGES, PROTOCOL, generate
 
@@ -16,12 +17,11 @@ def facts(subject: str) -> list[list[str]]:
     return [line.split("\t") for line in run_java(PROGRAMS / "Facts.java", subject).stdout.splitlines()]
 
 
-def test_the_apis_have_kafkas_numbers_names_versions_and_listeners() -> None:
+def test_the_apis_have_kafkas_numbers_names_versions_listeners_and_headers() -> None:
     ours = []
     for api in APIS.values():
         headers = [
-            # ApiVersions is answered before the client knows what the node understands, so its header stays plain.
-            f"{1 + api.request.is_flexible(version)}/{int(api.response.is_flexible(version) and api.key != 18)}"
+            f"{request_header_version(api.request, version)}/{response_header_version(api.response, version)}"
             for version in api.versions
         ]
         numbers = [api.key, api.key.name, api.name, api.versions[0], api.versions[-1], api.stable_versions[-1]]
