@@ -1,0 +1,1 @@
+"""Compaction: keep the latest record of each key, as Kafka's log cleaner does."""
