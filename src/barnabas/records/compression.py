@@ -18,6 +18,9 @@ from barnabas.protocol.errors import InvalidRecord, RecordTooLarge
 
 Buffer = bytes | bytearray | memoryview
 
+# A batch is at most a few megabytes as a rule; what inflates to more than this is taken for an attack on memory.
+INFLATED_BYTES_MAX = 256 * 1024 * 1024
+
 
 class Compression(IntEnum):
     """The codec's number in the attributes of a batch; `.config_name` is what `compression.type` calls it."""
@@ -66,7 +69,7 @@ def compress(codec: Compression, data: Buffer, level: int | None = None) -> byte
     return _compress_lz4(data, level)
 
 
-def decompress(codec: Compression, data: Buffer, limit_bytes: int) -> Buffer:
+def decompress(codec: Compression, data: Buffer, limit_bytes: int = INFLATED_BYTES_MAX) -> Buffer:
     """What `data` inflates to; RecordTooLarge where that would be more than `limit_bytes`."""
     if codec is Compression.NONE:
         if len(data) > limit_bytes:
