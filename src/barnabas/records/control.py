@@ -32,7 +32,7 @@ class ControlType(IntEnum):
     KRAFT_VOTERS = 6
 
     @classmethod
-    def _missing_(cls, value: object) -> ControlType:
+    def _missing_(cls, _value: object) -> ControlType:
         return cls.UNKNOWN
 
 

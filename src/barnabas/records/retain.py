@@ -14,14 +14,11 @@ from itertools import compress as select
 from barnabas.records.batch import (
     COMPRESSION_MASK,
     DELETE_HORIZON_FLAG,
-    HEADER,
-    HEADER_BYTES,
-    LOG_OVERHEAD_BYTES,
     NO_TIMESTAMP,
     BatchHeader,
     TimestampType,
-    write_crc,
 )
+from barnabas.records.build import assemble
 from barnabas.records.compression import compress
 from barnabas.records.kernel import ROW_COLUMNS, ROW_END, ROW_START, ROW_TIMESTAMP_DELTA
 
@@ -57,21 +54,13 @@ def retain(
         max_timestamp=max_timestamp,
         record_count=sum(is_kept),
     )
-    return _assemble(changed, compress(header.compression, records))
+    return assemble(changed, compress(header.compression, records))
 
 
 def retain_nothing(header: BatchHeader) -> bytearray:
     """The batch without records: its offsets, its producer's sequences and its maximum timestamp remain."""
     attributes = header.attributes & ~COMPRESSION_MASK & ~DELETE_HORIZON_FLAG
-    return _assemble(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b"")
-
-
-def _assemble(header: BatchHeader, payload: bytes | bytearray | memoryview) -> bytearray:
-    batch = bytearray(HEADER_BYTES + len(payload))
-    HEADER.pack_into(batch, 0, *header._replace(batch_length=len(batch) - LOG_OVERHEAD_BYTES))
-    batch[HEADER_BYTES:] = payload
-    write_crc(batch, 0, len(batch))
-    return batch
+    return assemble(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b"")
 
 
 def _join(data: bytes, rows: array[int], is_kept: Sequence[bool]) -> bytes:
