@@ -185,7 +185,7 @@ def _compress_lz4(data: Buffer, level: int) -> bytes:
     # Java's default level, 9, is a name for the fast compressor; the others are the slow one's.
     level = _LZ4_FAST if level == LEVELS[Compression.LZ4].default else level
     frame = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
-    frame.compress(data)
+    frame.compress(bytes(data))  # It takes no other buffer.
     return bytes(frame.finish())
 
 
