@@ -180,6 +180,10 @@ class DuplicateSequenceNumber(ApiError):
     code = ErrorCode.DUPLICATE_SEQUENCE_NUMBER
 
 
+class InconsistentTopicId(ApiError):
+    code = ErrorCode.INCONSISTENT_TOPIC_ID
+
+
 class InvalidProducerEpoch(ApiError):
     code = ErrorCode.INVALID_PRODUCER_EPOCH
 
