@@ -54,6 +54,10 @@ class IndexFile(ABC):
         self._entries_changed()
 
     @property
+    def is_open(self) -> bool:
+        return self._file is not None
+
+    @property
     def is_full(self) -> bool:
         return self.entries >= self.entries_max
 

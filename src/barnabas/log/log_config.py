@@ -7,8 +7,12 @@ changes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from barnabas.ports.rng import Rng
+from barnabas.records.batch import TimestampType
+from barnabas.records.compression import Compression
+from barnabas.records.validation import RecordRules
 
 LONG_MAX = 2**63 - 1
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -41,20 +45,50 @@ class LogConfig:
     flush_ms: int = LONG_MAX
     preallocate: bool = False
 
-    @property
+    @cached_property
     def is_compacted(self) -> bool:
         return "compact" in self.cleanup_policy
 
-    @property
+    @cached_property
     def is_deleted(self) -> bool:
         """Whether retention by time and size applies."""
         return "delete" in self.cleanup_policy
 
-    @property
+    @cached_property
     def is_log_append_time(self) -> bool:
         return self.message_timestamp_type == "LogAppendTime"
 
-    @property
+    @cached_property
+    def record_rules(self) -> RecordRules:
+        """What single records are held to."""
+        return RecordRules(
+            TimestampType.LOG_APPEND_TIME if self.is_log_append_time else TimestampType.CREATE_TIME,
+            self.message_timestamp_before_max_ms,
+            self.message_timestamp_after_max_ms,
+            self.is_compacted,
+        )
+
+    @cached_property
+    def compression(self) -> Compression | None:
+        """The codec of every batch in the log; None where producers choose."""
+        if self.compression_type == "producer":
+            return None
+        return (
+            Compression.NONE if self.compression_type == "uncompressed" else Compression[self.compression_type.upper()]
+        )
+
+    @cached_property
+    def compression_level(self) -> int | None:
+        match self.compression:
+            case Compression.GZIP:
+                return None if self.compression_gzip_level == -1 else self.compression_gzip_level
+            case Compression.LZ4:
+                return self.compression_lz4_level
+            case Compression.ZSTD:
+                return self.compression_zstd_level
+        return None
+
+    @cached_property
     def roll_ms(self) -> int:
         """The age at which a segment is rolled: a compacted log's records must leave the active segment in time."""
         if self.is_compacted and self.max_compaction_lag_ms > 0:

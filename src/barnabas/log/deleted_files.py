@@ -1,0 +1,63 @@
+"""Files that were renamed to `.deleted` and wait for the readers that may still have them open.
+
+A segment's files stay open until they are removed, so a region that was handed out can be sent meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from barnabas.log.segment import LogSegment
+from barnabas.ports.disk import Disk
+
+
+class DeletedFiles:
+    """In the order of their dates, which is the order in which they come as long as the delay is not shortened."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._waiting: deque[tuple[int, LogSegment | str]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def due_ms(self) -> int | None:
+        """When the next file is due; None where none waits."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def add(self, item: LogSegment | str, due_ms: int) -> None:
+        """Take a segment, or the path of a producer snapshot, that has its `.deleted` name already."""
+        self._waiting.append((due_ms, item))
+
+    def remove_due(self, now_ms: int) -> None:
+        while self._waiting and self._waiting[0][0] <= now_ms:
+            self._remove(self._waiting.popleft()[1])
+
+    def remove_all(self) -> None:
+        while self._waiting:
+            self._remove(self._waiting.popleft()[1])
+
+    def release(self) -> None:
+        """Let go of the files and leave them on the disk: they are removed when the log is opened."""
+        for _, item in self._waiting:
+            if isinstance(item, LogSegment):
+                item.release()
+        self._waiting.clear()
+
+    def move_to(self, directory: str) -> None:
+        """The directory was renamed; the files went along."""
+        moved: deque[tuple[int, LogSegment | str]] = deque()
+        for due_ms, item in self._waiting:
+            if isinstance(item, LogSegment):
+                item.move_to(directory)
+                moved.append((due_ms, item))
+            else:
+                moved.append((due_ms, f"{directory}/{item.rpartition('/')[2]}"))
+        self._waiting = moved
+
+    def _remove(self, item: LogSegment | str) -> None:
+        if isinstance(item, LogSegment):
+            item.delete()
+        elif self._disk.exists(item):
+            self._disk.remove(item)
