@@ -54,6 +54,9 @@ class ApacheBroker:
             "share.coordinator.state.topic.num.partitions": "1",
             "share.coordinator.state.topic.replication.factor": "1",
             "share.coordinator.state.topic.min.isr": "1",
+            # A killed broker is let back in when its session has ended.
+            "broker.session.timeout.ms": "3000",
+            "broker.heartbeat.interval.ms": "500",
             "group.initial.rebalance.delay.ms": "0",
             "num.network.threads": "1",
             "num.io.threads": "2",
