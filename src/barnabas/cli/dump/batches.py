@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from functools import cached_property
 from zlib import crc32
 
 from barnabas.cli.dump.files import DumpError, RawBatch, SegmentFile
@@ -17,7 +18,6 @@ from barnabas.records.batch import (
     HEADER_BYTES,
     LOG_OVERHEAD_BYTES,
     MAGIC,
-    MAGIC_POSITION,
     NO_SEQUENCE,
     BatchHeader,
     TimestampType,
@@ -106,19 +106,22 @@ class CurrentBatch:
 
 
 class LegacyBatch:
-    """A message of magic 0 or 1, which may wrap others in compressed form; other magics are taken for 1."""
+    """A message of magic 0 or 1, which may wrap others in compressed form."""
 
     is_control = False
 
     def __init__(self, raw: RawBatch) -> None:
         self._raw = raw
-        self._data = bytearray(raw.data)
-        if raw.magic < 0:
-            self._data[MAGIC_POSITION] = 1
-        self._header = read_legacy_header(self._data)
         self.last_offset = raw.offset
-        self.timestamp_name = "NoTimestampType" if raw.magic == 0 else _TIMESTAMP_NAMES[self._header.timestamp_type]
         self._checks: Iterator[tuple[int, bool]] = iter(())
+
+    @cached_property
+    def _header(self) -> BatchHeader:
+        return read_legacy_header(self._raw.data)
+
+    @cached_property
+    def timestamp_name(self) -> str:
+        return "NoTimestampType" if self._raw.magic == 0 else _TIMESTAMP_NAMES[self._header.timestamp_type]
 
     def text(self) -> Iterator[str]:
         yield f"offset: {self.last_offset}"
@@ -126,14 +129,12 @@ class LegacyBatch:
 
     def records(self) -> Iterator[Record]:
         """The message itself, or those that it wraps; `details` goes along with them."""
-        data, header = self._data, self._header
-        if header.compression is Compression.NONE:
-            self._checks = iter([(header.crc, _is_valid(self._raw.data, 0, header))])
-            yield from iterate_any_records(data, 0, header)
-            return
-        if self._raw.magic < 0:
-            raise DumpError(f"a compressed message of magic {self._raw.magic}")
+        data, header = self._raw.data, self._header
         records = list(iterate_any_records(data, 0, header))
+        if header.compression is Compression.NONE:
+            self._checks = iter([(header.crc, _is_valid(data, 0, header))])
+            yield from records
+            return
         inner = self._unwrapped()
         self._checks = ((each.crc, _is_valid(inner, at, each)) for at, each in iterate_any(inner))
         yield from records
@@ -144,7 +145,7 @@ class LegacyBatch:
 
     def _unwrapped(self) -> bytes:
         """The messages inside, one behind the other: the value of this message, once it no longer counts as packed."""
-        plain = bytearray(self._data)
+        plain = bytearray(self._raw.data)
         plain[_LEGACY_ATTRIBUTES_POSITION] &= ~COMPRESSION_MASK
         (wrapper,) = iterate_any_records(plain, 0)
         return bytes(decompress(self._header.compression, wrapper.value or b"", INFLATED_BYTES_MAX))
