@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from interop.apache_logs import ApacheLogs, write_logs
+from interop.both_dumps import BothDumps
 from interop.referee import Tools
 
 
@@ -15,6 +16,11 @@ from interop.referee import Tools
 def tools() -> Iterator[Tools]:
     with closing(Tools()) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def both_dumps(tools: Tools) -> BothDumps:
+    return BothDumps(tools)
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from barnabas.cli.dump_log import run
 from interop.apache_logs import ApacheLogs
-from interop.referee import Tools
+from interop.both_dumps import BothDumps
 
 pytestmark = pytest.mark.referee
 
@@ -35,39 +31,6 @@ DECODERS = {
     "--transaction-log-decoder": "__transaction_state-0",
     "--share-group-state-decoder": "__share_group_state-0",
 }
-
-
-class BothDumps:
-    """Runs a dump on either side and compares all that they say."""
-
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-
-    def assert_alike(self, calls: Iterable[Sequence[Path]], flags: list[str]) -> None:
-        """One call for each sequence of files."""
-        compared = 0
-        for files in calls:
-            args = ["--files", ",".join(map(str, files)), *flags]
-            theirs = self._tools.dump_log(*args)
-            out, err = StringIO(), StringIO()
-            status = run(args, out, err)
-            assert out.getvalue().splitlines() == theirs.out.splitlines(), args
-            assert status == theirs.status, args
-            if "\tat org.apache.kafka." not in theirs.err:
-                assert by_file(err.getvalue()) == by_file(theirs.err), args
-            compared += 1
-        assert compared
-
-
-def by_file(findings: str) -> list[str]:
-    """What was found, file by file. Apache's order of several files is that of a hash table."""
-    heads = r"^(?=Mismatches|Found|The following|Non-consecutive)"
-    return sorted(re.split(heads, findings, flags=re.MULTILINE))
-
-
-@pytest.fixture
-def both_dumps(tools: Tools) -> BothDumps:
-    return BothDumps(tools)
 
 
 @pytest.mark.parametrize("flags", LOG_FLAGS, ids=" ".join)
