@@ -41,6 +41,7 @@ CONTROL_FLAG = 0x20
 DELETE_HORIZON_FLAG = 0x40
 KNOWN_ATTRIBUTES = 0x7F
 
+_CODECS = tuple(Compression)  # By number; a look-up here takes a fifth of the time of a call of the enumeration.
 _SEQUENCES = 1 << 31  # Sequence numbers run through the non-negative 32-bit integers and start again at 0.
 
 HEADER = Struct(">qiibIhiqqqhii")
@@ -57,6 +58,9 @@ class TimestampType(IntEnum):
 
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
+
+
+_CREATE_TIME, _LOG_APPEND_TIME = TimestampType
 
 
 class BatchHeader(NamedTuple):
@@ -90,13 +94,14 @@ class BatchHeader(NamedTuple):
 
     @property
     def compression(self) -> Compression:
-        return Compression(self.attributes & COMPRESSION_MASK)
+        codec = self.attributes & COMPRESSION_MASK
+        if codec >= len(_CODECS):
+            raise InvalidRecord(f"compression {codec} is unknown")
+        return _CODECS[codec]
 
     @property
     def timestamp_type(self) -> TimestampType:
-        if self.attributes & TIMESTAMP_TYPE_FLAG:
-            return TimestampType.LOG_APPEND_TIME
-        return TimestampType.CREATE_TIME
+        return _LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_FLAG else _CREATE_TIME
 
     @property
     def is_transactional(self) -> bool:
@@ -161,12 +166,9 @@ def _fault(buffer: Buffer, position: int) -> ApiError:
     computed = compute_crc(buffer, position, header.size_bytes)
     if computed != header.crc:
         return CorruptMessage(f"checksum {header.crc:#010x} is stored, {computed:#010x} computed")
-    if header.attributes & COMPRESSION_MASK not in _CODECS:
+    if header.attributes & COMPRESSION_MASK >= len(_CODECS):
         return InvalidRecord(f"compression {header.attributes & COMPRESSION_MASK} is unknown")
     return InvalidRecord(f"{header.record_count} records do not fit the offset deltas 0 to {header.last_offset_delta}")
-
-
-_CODECS = frozenset(int(codec) for codec in Compression)
 
 
 def iterate_batches(buffer: Buffer, position: int = 0, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:

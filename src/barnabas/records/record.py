@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
-from barnabas.records.batch import HEADER_BYTES, BatchHeader, Buffer, TimestampType
+from barnabas.records.batch import (
+    COMPRESSION_MASK,
+    HEADER_BYTES,
+    LOG_OVERHEAD_BYTES,
+    BatchHeader,
+    Buffer,
+    TimestampType,
+)
 from barnabas.records.compression import INFLATED_BYTES_MAX, decompress
 from barnabas.records.kernel import decode
 
@@ -88,8 +95,9 @@ def read_record_bytes(
     buffer: Buffer, position: int, header: BatchHeader, limit_bytes: int = INFLATED_BYTES_MAX
 ) -> Buffer:
     """The batch's records, decompressed: as a view of `buffer` where they were not compressed."""
-    view = memoryview(buffer)[position + HEADER_BYTES : position + header.size_bytes]
-    return decompress(header.compression, view, limit_bytes)
+    view = memoryview(buffer)[position + HEADER_BYTES : position + LOG_OVERHEAD_BYTES + header.batch_length]
+    # A batch that is not compressed is there already: no limit on what it inflates to can matter.
+    return decompress(header.compression, view, limit_bytes) if header.attributes & COMPRESSION_MASK else view
 
 
 def iterate_records(

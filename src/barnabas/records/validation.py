@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from barnabas.protocol.errors import ApiError, InvalidRecord, InvalidTimestamp
-from barnabas.records.batch import NO_TIMESTAMP, BatchHeader, Buffer, TimestampType
+from barnabas.records.batch import NO_TIMESTAMP, TIMESTAMP_TYPE_FLAG, BatchHeader, Buffer, TimestampType
 from barnabas.records.compression import INFLATED_BYTES_MAX
 from barnabas.records.kernel import ROW_COLUMNS, ROW_KEY_LENGTH, ROW_TIMESTAMP_DELTA, read_rows, scan
 from barnabas.records.record import read_record_bytes
@@ -81,7 +81,7 @@ def check_records(
     """Walk the records of a sound batch; raise where they are malformed or break the topic's rules."""
     record_bytes = read_record_bytes(buffer, position, header, limit_bytes)
     delta_min, delta_max, first_null_key, is_contiguous = scan(record_bytes, header.record_count)
-    is_append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
+    is_append_time = header.attributes & TIMESTAMP_TYPE_FLAG
     if is_append_time:
         timestamp_min = timestamp_max = header.max_timestamp
     else:
@@ -96,7 +96,9 @@ def check_records(
         timestamp_min < now_ms - rules.timestamp_before_max_ms or timestamp_max > now_ms + rules.timestamp_after_max_ms
     ):
         _look_closer(record_bytes, header, rules, now_ms)
-    return CheckedRecords(record_bytes, max(timestamp_max, NO_TIMESTAMP), is_contiguous)
+    if timestamp_max < NO_TIMESTAMP:
+        timestamp_max = NO_TIMESTAMP
+    return CheckedRecords(record_bytes, timestamp_max, is_contiguous)
 
 
 def _look_closer(record_bytes: Buffer, header: BatchHeader, rules: RecordRules, now_ms: int) -> None:

@@ -68,7 +68,7 @@ def test_an_empty_batch_has_no_records() -> None:
     assert list(iterate_records(batch, 0, validate(batch))) == []
 
 
-@pytest.mark.parametrize("codec", Compression)
+@pytest.mark.parametrize("codec", [codec for codec in Compression if codec is not Compression.NONE])
 def test_records_beyond_the_limit_are_not_inflated(codec: Compression) -> None:
     batch = build_batch(make_records(10, value_bytes=1000), compression=codec)
     header = validate(batch)
