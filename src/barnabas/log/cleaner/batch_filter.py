@@ -10,15 +10,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from struct import Struct
 
 from barnabas.log.cleaner.offset_map import OffsetMap
 from barnabas.log.cleaner.transactions import CleanedTransactions
 from barnabas.log.producer_entry import ProducerEntry
 from barnabas.log.transaction_index import AbortedTransaction
 from barnabas.ports.disk import Buffer
-from barnabas.records.batch import HEADER_BYTES, BatchHeader
-from barnabas.records.compression import Compression, decompress
+from barnabas.records.batch import MAGIC, BatchHeader, TimestampType
+from barnabas.records.build import build_batch
+from barnabas.records.control import ControlType, read_control_type
 from barnabas.records.kernel import (
     ROW_COLUMNS,
     ROW_KEY_LENGTH,
@@ -27,11 +27,9 @@ from barnabas.records.kernel import (
     ROW_VALUE_LENGTH,
     read_rows,
 )
+from barnabas.records.legacy import iterate_any_records
+from barnabas.records.record import read_record_bytes
 from barnabas.records.retain import retain, retain_nothing
-
-_CONTROL_KEY = Struct(">hh")
-_ABORT, _COMMIT = 0, 1
-_INFLATED_BYTES_MAX = 2**31 - 1
 
 
 @dataclass
@@ -47,19 +45,20 @@ class CleaningStats:
 
 
 def read_records(batch: Buffer, header: BatchHeader) -> tuple[bytes, array[int]]:
-    """A batch's records, uncompressed, and their scanned columns."""
-    payload = bytes(memoryview(batch)[HEADER_BYTES : header.size_bytes])
-    if header.compression is not Compression.NONE:
-        payload = bytes(decompress(header.compression, payload, _INFLATED_BYTES_MAX))
-    return payload, read_rows(payload, header.record_count) if header.record_count else array("q")
+    """The records of a batch of magic 2, uncompressed, and their scanned columns."""
+    data = bytes(read_record_bytes(batch, 0, header))
+    return data, read_rows(data, header.record_count) if header.record_count else array("q")
 
 
 def read_is_abort(data: bytes, rows: array[int]) -> bool | None:
     """Whether a control batch aborts or commits a transaction; None where it does neither."""
-    if not rows or rows[ROW_KEY_LENGTH] < _CONTROL_KEY.size:
+    if not rows:
         return None
-    _, kind = _CONTROL_KEY.unpack_from(data, rows[ROW_KEY_POSITION])
-    return kind == _ABORT if kind in (_ABORT, _COMMIT) else None
+    position, length = rows[ROW_KEY_POSITION], rows[ROW_KEY_LENGTH]
+    control_type = read_control_type(data[position : position + length] if length >= 0 else None)
+    if control_type in (ControlType.ABORT, ControlType.COMMIT):
+        return control_type is ControlType.ABORT
+    return None
 
 
 class BatchFilter:
@@ -83,11 +82,14 @@ class BatchFilter:
         self._round_end_offset = round_end_offset
         self._delete_retention_ms = delete_retention_ms
         self._now_ms = now_ms
+        self.keeps_legacy_tombstones = True  # As the age of the segment says, for records without a delete horizon.
         self.aborted: list[AbortedTransaction] = []
 
     def apply(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
         """The batch itself, what is left of it, or None where nothing is."""
         self._stats.read_bytes += header.size_bytes
+        if header.magic < MAGIC:
+            return self._apply_to_legacy(batch, header)
         if header.is_control:
             return self._apply_to_control(batch, header)
         if self._transactions.can_drop_data(header):
@@ -135,6 +137,31 @@ class BatchFilter:
             horizon_ms = self._now_ms + self._delete_retention_ms
             return retain(header, data, rows, [True] * header.record_count, delete_horizon_ms=horizon_ms)
         return batch
+
+    def _apply_to_legacy(self, batch: Buffer, header: BatchHeader) -> Buffer | None:
+        """What is left of a message set from before batches, as a batch."""
+        records = list(iterate_any_records(batch, 0, header))
+        kept = [
+            record
+            for record in records
+            if self._offsets.is_latest(record.key, record.offset)
+            and (
+                record.value is not None or self.keeps_legacy_tombstones or record.offset > self._offsets.latest_offset
+            )
+        ]
+        self._stats.records_read += len(records)
+        self._stats.records_kept += len(kept)
+        self._stats.records_without_key += sum(record.key is None for record in records)
+        if not kept:
+            return None
+        has_tombstone = any(record.value is None for record in kept)
+        return build_batch(
+            kept,
+            compression=header.compression,
+            timestamp_type=header.timestamp_type,
+            append_time_ms=header.max_timestamp if header.timestamp_type is TimestampType.LOG_APPEND_TIME else None,
+            delete_horizon_ms=self._now_ms + self._delete_retention_ms if has_tombstone else None,
+        )
 
     def _without_records(self, header: BatchHeader) -> Buffer | None:
         if self._is_last_of_producer(header) or header.next_offset == self._round_end_offset:

@@ -95,7 +95,11 @@ class LogCleaner:
             cleaning.result = stop.value
             self._cleaning = None
             assert cleaning.result is not None
-            self._set_clean_offset(cleaning.partition, cleaning.log, cleaning.result.end_offset)
+            end_offset = cleaning.result.end_offset
+            if end_offset == cleaning.plan.first_dirty_offset:
+                self._uncleanable[cleaning.partition] = "the keys of a batch do not fit log.cleaner.dedupe.buffer.size"
+            else:
+                self._set_clean_offset(cleaning.partition, cleaning.log, end_offset)
         except ApiError as error:
             self._cleaning = None
             self._uncleanable[cleaning.partition] = str(error)

@@ -48,15 +48,27 @@ class OffsetMap:
             keys = [_shorten(data[at : at + length]) for at, length in columns]
             self._offsets.update(zip(keys, [base_offset + delta for delta in deltas], strict=True))
             return True
-        for (at, length), delta in zip(columns, deltas, strict=True):
-            if length >= 0 and base_offset + delta >= from_offset:
-                if len(self._offsets) >= self.capacity:
-                    return False
-                self._offsets[_shorten(data[at : at + length])] = base_offset + delta
+        return all(
+            self.add(data[at : at + length], base_offset + delta)
+            for (at, length), delta in zip(columns, deltas, strict=True)
+            if length >= 0 and base_offset + delta >= from_offset
+        )
+
+    def add(self, key: bytes | None, offset: int) -> bool:
+        """Note one record; false where the map is full."""
+        if key is None:
+            return True
+        if len(self._offsets) >= self.capacity:
+            return False
+        self._offsets[_shorten(key)] = offset
         return True
 
+    def is_latest(self, key: bytes | None, offset: int) -> bool:
+        """Whether no later record of the key is known. A record without a key is never the latest."""
+        return offset > self.latest_offset or (key is not None and self._offsets.get(_shorten(key), -1) <= offset)
+
     def are_latest(self, data: bytes, rows: array[int], base_offset: int) -> list[bool]:
-        """For each record whether no later one of its key is known. A record without a key is never the latest."""
+        """`is_latest` of each record of a batch."""
         find = self._offsets.get
         columns = zip(
             rows[ROW_KEY_POSITION::ROW_COLUMNS],

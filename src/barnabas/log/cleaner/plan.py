@@ -5,7 +5,7 @@ Cleaning never reaches the active segment, an offset that is not stable, or a re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,8 +35,10 @@ class CleanableLog(Protocol):
     @property
     def last_stable_offset(self) -> int: ...
 
-    def replace_segments(self, cleaned: Sequence[LogSegment], old: Sequence[LogSegment], now_ms: int) -> None:
-        """Let `.cleaned` segments take the place of others, so that a crash leaves the one or the other."""
+    def replace_segments(
+        self, replacements: Sequence[LogSegment], originals: Sequence[LogSegment], now_ms: int
+    ) -> None:
+        """Let `.cleaned` segments take the place of their originals, so that a crash leaves the one or the other."""
         ...
 
 
@@ -88,21 +90,20 @@ def plan_cleaning(log: CleanableLog, last_clean_offset: int | None, now_ms: int)
 
 
 def group_segments(
-    segments: Iterable[LogSegment], *, segment_bytes: int, index_bytes: int, first_uncleanable_offset: int
+    segments: Sequence[LogSegment], *, segment_bytes: int, index_bytes: int, first_uncleanable_offset: int
 ) -> list[list[LogSegment]]:
     """Neighbours that fit into one segment by size, size of indexes, and span of offsets."""
     groups: list[list[LogSegment]] = []
-    remaining = list(segments)
-    ends = [segment.base_offset - 1 for segment in remaining[1:]] + [first_uncleanable_offset - 1]
+    next_bases = [*(segment.base_offset for segment in segments), first_uncleanable_offset][1:]
     limits = (segment_bytes, index_bytes, index_bytes)
     sizes = [0, 0, 0]
-    for segment, last_offset in zip(remaining, ends, strict=True):
+    for segment, next_base in zip(segments, next_bases, strict=True):
         segment.offset_index.open()
         segment.time_index.open()
         own = [segment.size_bytes, segment.offset_index.size_bytes, segment.time_index.size_bytes]
         grown = [before + more for before, more in zip(sizes, own, strict=True)]
         fits = all(size <= limit for size, limit in zip(grown, limits, strict=True))
-        if groups and fits and (not segment.size_bytes or last_offset - groups[-1][0].base_offset <= _INT_MAX):
+        if groups and fits and (not segment.size_bytes or next_base - 1 - groups[-1][0].base_offset <= _INT_MAX):
             groups[-1].append(segment)
             sizes = grown
         else:

@@ -1,0 +1,421 @@
+"""The log directories of a node and the partitions' logs in them.
+
+A partition has one log, and while it moves a future one in another directory. A directory whose disk fails is offline
+until the next start: its logs are let go and nothing there is touched again, while the others carry on.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from barnabas.log.checkpoint import (
+    LOG_START_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_CHECKPOINT,
+    TopicPartition,
+    read_offsets,
+    write_offsets,
+)
+from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
+from barnabas.log.log_config import LogConfig
+from barnabas.log.meta_properties import MetaProperties, read_meta_properties
+from barnabas.log.names import (
+    DELETE_DIRECTORY,
+    FUTURE_DIRECTORY,
+    STRAY_DIRECTORY,
+    PartitionName,
+    moved_directory,
+    parse_partition_directory,
+    partition_directory,
+)
+from barnabas.log.partition_log import PartitionLog
+from barnabas.log.partition_metadata import read_topic_id, write_topic_id
+from barnabas.ports.disk import Disk, Lock
+from barnabas.ports.rng import Rng
+from barnabas.protocol.errors import InconsistentTopicId, KafkaStorageError
+from barnabas.protocol.uuid import Uuid
+
+LOCK = ".lock"
+METADATA_TOPIC = "__cluster_metadata"
+REMOTE_INDEX_CACHE = "remote-log-index-cache"
+
+ConfigOf = Callable[[str], LogConfig]
+IsStray = Callable[[TopicPartition, Uuid | None], bool]
+
+
+class LogDirectoryError(Exception):
+    """Directories that a node must not start with. The text is meant for whoever starts it."""
+
+
+@dataclass
+class LogDirectory:
+    """One directory that is online. `logs` and `future_logs` are those of its partitions."""
+
+    path: str
+    lock: Lock
+    meta: MetaProperties | None
+    previous_broker_epoch: int | None = None  # None where the last stop was not clean.
+    logs: dict[TopicPartition, PartitionLog] = field(default_factory=dict)
+    future_logs: dict[TopicPartition, PartitionLog] = field(default_factory=dict)
+    is_loaded: bool = False
+
+    @property
+    def partition_count(self) -> int:
+        return len(self.logs) + len(self.future_logs)
+
+    def all_logs(self) -> list[tuple[TopicPartition, PartitionLog]]:
+        return [*self.logs.items(), *self.future_logs.items()]
+
+
+class LogDirectories:
+    """Made and locked by the constructor; `load` opens the logs. `logs` is the table of all live partitions."""
+
+    def __init__(self, disk: Disk, paths: Sequence[str], *, rng: Rng) -> None:
+        if len(set(paths)) != len(paths):
+            raise LogDirectoryError(f"a log directory is named twice in {', '.join(paths)}")
+        self.logs: dict[TopicPartition, PartitionLog] = {}
+        self.future_logs: dict[TopicPartition, PartitionLog] = {}
+        self.topic_ids: dict[TopicPartition, Uuid] = {}
+        self.failures: dict[str, OSError] = {}
+        self._disk = disk
+        self._rng = rng
+        self._online: dict[str, LogDirectory] = {}
+        self._deletions: deque[tuple[int, str, PartitionLog | None]] = deque()
+        try:
+            for path in paths:
+                self._open(path)
+        except LogDirectoryError:
+            self._unlock()
+            raise
+
+    def _open(self, path: str) -> None:
+        try:
+            self._disk.make_directory(path)
+            lock = self._disk.lock(f"{path}/{LOCK}")
+        except BlockingIOError as error:
+            raise LogDirectoryError(f"{path} is in use by another process, which holds {LOCK}") from error
+        except OSError as error:
+            self.failures[path] = error
+            return
+        try:
+            self._online[path] = LogDirectory(path, lock, read_meta_properties(self._disk, path))
+        except OSError as error:
+            lock.release()
+            self.failures[path] = error
+
+    # What there is
+
+    @property
+    def online(self) -> list[LogDirectory]:
+        return list(self._online.values())
+
+    @property
+    def directory_ids(self) -> dict[str, Uuid]:
+        return {
+            path: directory.meta.directory_id
+            for path, directory in self._online.items()
+            if directory.meta is not None and directory.meta.directory_id is not None
+        }
+
+    def directory_of(self, log: PartitionLog) -> LogDirectory:
+        return self._online[_parent(log.directory)]
+
+    # Loading
+
+    def load(self, config_of: ConfigOf, *, now_ms: int, is_stray: IsStray = lambda _partition, _id: False) -> None:
+        """Open every log. What awaits deletion is scheduled again, strays are set aside and left alone."""
+        for directory in self.online:
+            with suppress(KafkaStorageError), self.guard(directory.path):
+                self._load_directory(directory, config_of, now_ms, is_stray)
+
+    def _load_directory(self, directory: LogDirectory, config_of: ConfigOf, now_ms: int, is_stray: IsStray) -> None:
+        directory.previous_broker_epoch = take_clean_shutdown(self._disk, directory.path)
+        recovery_points = read_offsets(self._disk, f"{directory.path}/{RECOVERY_POINT_CHECKPOINT}")
+        log_starts = read_offsets(self._disk, f"{directory.path}/{LOG_START_CHECKPOINT}")
+        for name, parsed in self._partition_directories(directory.path):
+            path = f"{directory.path}/{name}"
+            partition = TopicPartition(parsed.topic, parsed.partition)
+            if parsed.suffix == DELETE_DIRECTORY:
+                self._deletions.append((now_ms + config_of(parsed.topic).file_delete_delay_ms, path, None))
+                continue
+            if parsed.suffix == STRAY_DIRECTORY:
+                continue
+            topic_id = read_topic_id(self._disk, path)
+            if not parsed.suffix and is_stray(partition, topic_id):
+                self._rename(path, f"{directory.path}/{self._moved_name(partition, STRAY_DIRECTORY)}")
+                continue
+            self._check_only_one(partition, path, is_future=bool(parsed.suffix))
+            log = PartitionLog(
+                self._disk,
+                path,
+                config_of(parsed.topic),
+                rng=self._rng,
+                now_ms=now_ms,
+                log_start_offset=log_starts.get(partition, 0),
+                recovery_point=recovery_points.get(partition, 0),
+                had_clean_shutdown=directory.previous_broker_epoch is not None,
+            )
+            self._add(directory, partition, log, is_future=bool(parsed.suffix))
+            if topic_id is not None:
+                self.topic_ids[partition] = topic_id
+        directory.is_loaded = True
+
+    def _partition_directories(self, path: str) -> Iterator[tuple[str, PartitionName]]:
+        for name in self._disk.names(path):
+            if name == REMOTE_INDEX_CACHE or not self._disk.is_directory(f"{path}/{name}"):
+                continue
+            parsed = parse_partition_directory(name)
+            if parsed is None:
+                raise LogDirectoryError(
+                    f"{path}/{name} is not a partition's directory; log directories hold nothing else"
+                )
+            if parsed.topic != METADATA_TOPIC:
+                yield name, parsed
+
+    def _check_only_one(self, partition: TopicPartition, path: str, *, is_future: bool) -> None:
+        other = (self.future_logs if is_future else self.logs).get(partition)
+        if other is not None:
+            raise LogDirectoryError(
+                f"{partition} is in {path} and in {other.directory}: a directory has probably failed while the "
+                "partition was moved. Remove one of the two, rather that in the directory that has failed"
+            )
+
+    def _add(self, directory: LogDirectory, partition: TopicPartition, log: PartitionLog, *, is_future: bool) -> None:
+        if is_future:
+            directory.future_logs[partition] = self.future_logs[partition] = log
+        else:
+            directory.logs[partition] = self.logs[partition] = log
+
+    # Creating
+
+    def create(
+        self,
+        partition: TopicPartition,
+        config: LogConfig,
+        *,
+        now_ms: int,
+        topic_id: Uuid | None = None,
+        is_new: bool = True,
+        path: str | None = None,
+        is_future: bool = False,
+    ) -> PartitionLog:
+        """The partition's log, made where it is not there: in `path`, or where the fewest partitions are.
+
+        A partition that is not new may lie in a directory that is offline, and is then not made a second time.
+        """
+        log = (self.future_logs if is_future else self.logs).get(partition)
+        if log is None:
+            if not is_new and self.failures:
+                raise KafkaStorageError(
+                    f"{partition} may be in a log directory that is offline: {_join(self.failures)}"
+                )
+            log = self._create_in_first(self._candidates(path), partition, config, now_ms, topic_id, is_future)
+        known = self.topic_ids.get(partition)
+        if topic_id is not None and known is not None and known != topic_id:
+            raise InconsistentTopicId(f"{partition} is of topic {known}, not of {topic_id}")
+        return log
+
+    def _candidates(self, path: str | None) -> list[LogDirectory]:
+        if path is not None:
+            return [directory for directory in self.online if directory.path == path]
+        return sorted(self.online, key=lambda directory: directory.partition_count)
+
+    def _create_in_first(
+        self,
+        candidates: list[LogDirectory],
+        partition: TopicPartition,
+        config: LogConfig,
+        now_ms: int,
+        topic_id: Uuid | None,
+        is_future: bool,
+    ) -> PartitionLog:
+        name = self._moved_name(partition, FUTURE_DIRECTORY) if is_future else partition_directory(*partition)
+        for directory in candidates:
+            with suppress(KafkaStorageError), self.guard(directory.path):
+                path = f"{directory.path}/{name}"
+                log = PartitionLog(self._disk, path, config, rng=self._rng, now_ms=now_ms, had_clean_shutdown=True)
+                if topic_id is not None:
+                    write_topic_id(self._disk, path, topic_id)
+                    self.topic_ids[partition] = topic_id
+                self._disk.flush_directory(directory.path)
+                self._add(directory, partition, log, is_future=is_future)
+                return log
+        raise KafkaStorageError(f"no log directory takes {partition}; offline: {_join(self.failures) or 'none'}")
+
+    # Failing
+
+    @contextmanager
+    def guard(self, path: str) -> Iterator[None]:
+        """Turn an OSError in a log directory into KafkaStorageError, and take the directory offline for it.
+
+        A full disk is no reason to: what is there can be read, and written to again when there is room.
+        """
+        try:
+            yield
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                self.take_offline(path, error)
+            raise KafkaStorageError(f"{path}: {error}") from error
+
+    def take_offline(self, path: str, error: OSError) -> list[TopicPartition]:
+        """Let a directory's logs go; the partitions that are no longer served."""
+        directory = self._online.pop(path, None)
+        if directory is None:
+            return []
+        self.failures[path] = error
+        for _, log in directory.all_logs():
+            with suppress(OSError):
+                log.release()
+        for partition in directory.logs:
+            del self.logs[partition]
+        for partition in directory.future_logs:
+            del self.future_logs[partition]
+        self._deletions = deque(waiting for waiting in self._deletions if _parent(waiting[1]) != path)
+        with suppress(OSError):
+            directory.lock.release()
+        return list(directory.logs)
+
+    # Checkpoints
+
+    def checkpoint_recovery_points(self) -> None:
+        for directory in self.online:
+            self._checkpoint_recovery_points(directory)
+
+    def checkpoint_log_starts(self) -> None:
+        for directory in self.online:
+            self._checkpoint_log_starts(directory)
+
+    def checkpoint_high_watermarks(self) -> None:
+        for directory in self.online:
+            offsets = {partition: log.high_watermark for partition, log in directory.logs.items()}
+            self._write(directory, REPLICATION_CHECKPOINT, offsets)
+
+    def read_high_watermarks(self, directory: LogDirectory) -> dict[TopicPartition, int]:
+        return read_offsets(self._disk, f"{directory.path}/{REPLICATION_CHECKPOINT}")
+
+    def _checkpoint_recovery_points(self, directory: LogDirectory) -> None:
+        offsets = {partition: log.recovery_point for partition, log in directory.all_logs()}
+        self._write(directory, RECOVERY_POINT_CHECKPOINT, offsets)
+
+    def _checkpoint_log_starts(self, directory: LogDirectory) -> None:
+        """Note the log starts that the segments' names do not tell."""
+        offsets = {
+            partition: log.log_start_offset
+            for partition, log in directory.all_logs()
+            if log.log_start_offset > log.segments.first.base_offset
+        }
+        self._write(directory, LOG_START_CHECKPOINT, offsets)
+
+    def _write(self, directory: LogDirectory, name: str, offsets: dict[TopicPartition, int]) -> None:
+        with suppress(KafkaStorageError), self.guard(directory.path):
+            write_offsets(self._disk, f"{directory.path}/{name}", offsets)
+
+    # Moving and deleting
+
+    def delete(self, partition: TopicPartition, *, now_ms: int, is_future: bool = False) -> None:
+        """Take a log out of service at once and remove its directory when file.delete.delay.ms is over."""
+        log = self._take_out(partition, DELETE_DIRECTORY, is_future=is_future)
+        self._deletions.append((now_ms + log.config.file_delete_delay_ms, log.directory, log))
+
+    def set_aside(self, partition: TopicPartition) -> str:
+        """Rename a log that should not be on this node, for a person to look at; its new path."""
+        log = self._take_out(partition, STRAY_DIRECTORY, is_future=False)
+        log.release()
+        return log.directory
+
+    def promote_future(self, partition: TopicPartition, *, now_ms: int) -> PartitionLog:
+        """Let the future log take over from the current one, which is deleted."""
+        future = self.future_logs.get(partition)
+        if future is None:
+            raise KafkaStorageError(f"{partition} has no future log in a directory that is online")
+        directory = self.directory_of(future)
+        topic_id = self.topic_ids.get(partition)
+        # The future log is renamed first: with both in place a start fails and says so, with none data would be lost.
+        self._move(future, partition_directory(*partition))
+        del self.future_logs[partition], directory.future_logs[partition]
+        current = self.logs.get(partition)
+        if current is not None:
+            future.update_high_watermark(current.high_watermark)
+            self.delete(partition, now_ms=now_ms)
+        self._add(directory, partition, future, is_future=False)
+        if topic_id is not None:
+            self.topic_ids[partition] = topic_id
+        return future
+
+    @property
+    def deletion_due_ms(self) -> int | None:
+        return min((due_ms for due_ms, _, _ in self._deletions), default=None)
+
+    def remove_due(self, now_ms: int) -> None:
+        """Remove the directories whose delay is over."""
+        due = [waiting for waiting in self._deletions if waiting[0] <= now_ms]
+        self._deletions = deque(waiting for waiting in self._deletions if waiting[0] > now_ms)
+        for _, path, log in due:
+            with suppress(KafkaStorageError), self.guard(_parent(path)):
+                if log is not None:
+                    log.release()
+                for name in self._disk.names(path):
+                    self._disk.remove(f"{path}/{name}")
+                self._disk.remove_directory(path)
+
+    def _take_out(self, partition: TopicPartition, suffix: str, *, is_future: bool) -> PartitionLog:
+        """End the service of a log and rename its directory."""
+        log = (self.future_logs if is_future else self.logs).pop(partition, None)
+        if log is None:
+            raise KafkaStorageError(f"{partition} is not in a log directory that is online")
+        directory = self.directory_of(log)
+        del (directory.future_logs if is_future else directory.logs)[partition]
+        if not is_future:
+            self.topic_ids.pop(partition, None)
+        self._move(log, self._moved_name(partition, suffix))
+        # Another topic of this name must not be taken for recovered as far as this one was.
+        self._checkpoint_recovery_points(directory)
+        self._checkpoint_log_starts(directory)
+        return log
+
+    def _move(self, log: PartitionLog, name: str) -> None:
+        parent = _parent(log.directory)
+        with self.guard(parent):
+            log.move_to(f"{parent}/{name}")
+            self._disk.flush_directory(parent)
+
+    def _rename(self, path: str, target: str) -> None:
+        self._disk.rename(path, target)
+        self._disk.flush_directory(_parent(path))
+
+    def _moved_name(self, partition: TopicPartition, suffix: str) -> str:
+        return moved_directory(*partition, f"{self._rng.randrange(1 << 128):032x}", suffix)
+
+    # Stopping
+
+    def close(self, *, broker_epoch: int, now_ms: int) -> None:
+        """Flush and close every log and mark each directory that was loaded and closed without an error as clean."""
+        for directory in self.online:
+            with suppress(KafkaStorageError), self.guard(directory.path):
+                for _, log in directory.all_logs():
+                    log.close(now_ms)
+        self.checkpoint_recovery_points()
+        self.checkpoint_log_starts()
+        self.checkpoint_high_watermarks()
+        for directory in self.online:
+            if directory.is_loaded:
+                with suppress(KafkaStorageError), self.guard(directory.path):
+                    write_clean_shutdown(self._disk, directory.path, broker_epoch)
+        self._unlock()
+
+    def _unlock(self) -> None:
+        for directory in self._online.values():
+            directory.lock.release()
+        self._online.clear()
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _join(failures: dict[str, OSError]) -> str:
+    return ", ".join(f"{path} ({error})" for path, error in failures.items())
