@@ -94,7 +94,7 @@ class LogDirectories:
 
     def _open(self, path: str) -> None:
         try:
-            self._disk.make_directory(path)
+            self._make_durably(path)
             lock = self._disk.lock(f"{path}/{LOCK}")
         except BlockingIOError as error:
             raise LogDirectoryError(f"{path} is in use by another process, which holds {LOCK}") from error
@@ -106,6 +106,17 @@ class LogDirectories:
         except OSError as error:
             lock.release()
             self.failures[path] = error
+
+    def _make_durably(self, path: str) -> None:
+        """Make a directory and the parents it lacks, each durably named in the one above it."""
+        missing = []
+        while not self._disk.exists(path):
+            missing.append(path)
+            path = _parent(path)
+        if missing:
+            self._disk.make_directory(missing[0])
+            for made in missing:
+                self._disk.flush_directory(_parent(made))
 
     # What there is
 
@@ -414,7 +425,7 @@ class LogDirectories:
 
 
 def _parent(path: str) -> str:
-    return path.rpartition("/")[0]
+    return path.rpartition("/")[0] or "/"
 
 
 def _join(failures: dict[str, OSError]) -> str:

@@ -142,7 +142,7 @@ def clean_and_check(disk: SimDisk, log: PartitionLog, model: Model, keys_max: in
     # A tombstone stays for its time from the first cleaning on that met it, if nothing supersedes it before. The last
     # segment is met whole, even where the map was full within it.
     copied_until = min(base for base in [*bases, log.log_end_offset] if base >= result.end_offset)
-    latest = {record.key: record.offset for record in model.visible() if record.offset < copied_until}
+    latest = {record.key: record.offset for record in model.visible()}
     for record in model.visible():
         if record.value is None and record.offset in before and record.offset < copied_until:
             seen_ms = model.tombstones_seen_ms.setdefault(record.offset, model.now_ms)
