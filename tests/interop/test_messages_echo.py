@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
+from random import Random
 
 import pytest
 
 from barnabas.protocol.codec import decode, encode
-from barnabas.protocol.schema import EncodeError, Message
+from barnabas.protocol.json_form import from_json, json_text, to_json
+from barnabas.protocol.schema import EncodeError, Message, ProtocolError
 from declared_messages import PACKAGES, RandomMessages, blank, messages_of
 from interop.referee import PROGRAMS, JvmProcess
 
@@ -17,6 +20,8 @@ pytestmark = pytest.mark.referee
 MESSAGES_A_VERSION_MIN = 8
 # Most records have one version, and with it only as many messages to show all their forms in.
 MESSAGES_A_CLASS_MIN = 48
+JSON_MESSAGES_A_VERSION = 4
+DAMAGED_MESSAGES_A_VERSION = 8
 
 # Where Kafka keeps the classes that its build makes of the schemas.
 JAVA_PACKAGES = {
@@ -108,6 +113,45 @@ def written(message: Message, version: int) -> str:
         return encode(message, version).hex()
     except EncodeError:
         return "refused"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_json_of_every_message_is_kafkas(echo: JvmProcess, package: str) -> None:
+    source = RandomMessages(seed=8_259)
+    cases = [
+        (cls, version, source.message(cls, version))
+        for cls in messages_of(package)
+        for version in cls.valid_versions
+        for _ in range(JSON_MESSAGES_A_VERSION)
+    ]
+    questions = [
+        f"json {java_class(cls)} {version} {encode(message, version).hex()}" for cls, version, message in cases
+    ]
+    # All answers are taken before any is judged: the other tests talk to the same referee.
+    for (cls, version, message), theirs in zip(cases, list(echo.exchange(questions)), strict=True):
+        assert json_text(to_json(message, version)) == theirs
+        # Kafka itself reads neither of these back: it writes records as their size, and infinity as text.
+        if "SizeInBytes" not in theirs and '"Infinity"' not in theirs:
+            assert json_text(to_json(from_json(cls, version, json.loads(theirs)), version)) == theirs
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_damaged_bytes_are_read_alike_or_refused(echo: JvmProcess, package: str) -> None:
+    """We may be stricter than Kafka, as with text that is not UTF-8, but never accept what it refuses."""
+    random, source = Random(6), RandomMessages(seed=6)
+    expected = []
+    for cls in messages_of(package):
+        for version in [each for each in cls.valid_versions for _ in range(DAMAGED_MESSAGES_A_VERSION)]:
+            damaged = encode(source.message(cls, version), version) or bytearray(1)
+            damaged[random.randrange(len(damaged))] = random.choice((0, 1, 2, 127, 128, 255, random.randrange(256)))
+            del damaged[random.choice((len(damaged), random.randint(0, len(damaged)))) :]
+            try:
+                ours = encode(decode(cls, version, damaged), version).hex()
+            except ProtocolError:
+                continue
+            expected.append((f"{referee_name(cls)} {version} {damaged.hex()}", ours))
+    assert expected
+    assert disagreements(echo, expected) == []
 
 
 def test_the_referee_refuses_bytes_behind_a_message(echo: JvmProcess) -> None:

@@ -3,7 +3,7 @@
 //   request KEY VERSION HEX       the request of an API, found by its number
 //   response KEY VERSION HEX      the response of an API
 //   class NAME VERSION HEX        any other message, by the name of its class
-//   json NAME VERSION HEX         the same, answered in Kafka's JSON
+//   json NAME VERSION HEX         the same, answered in Kafka's JSON, in which records are told by their size
 //
 // A version VERSION>OTHER reads the one and writes the other. No HEX at all asks for a message as it is when just made.
 // An answer is the message's bytes in hex, its JSON, or "refused" and why.
@@ -11,6 +11,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
@@ -65,6 +66,7 @@ public class Echo {
 
     private static String json(String name, Message message, short version) throws ReflectiveOperationException {
         Class<?> converter = Class.forName(name + "JsonConverter");
-        return converter.getMethod("write", message.getClass(), short.class).invoke(null, message, version).toString();
+        Method write = converter.getMethod("write", message.getClass(), short.class, boolean.class);
+        return write.invoke(null, message, version, false).toString();
     }
 }
