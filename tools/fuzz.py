@@ -19,41 +19,19 @@ from barnabas.protocol.codec import decode, encode
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.framing import read_request, split_frames
 from barnabas.protocol.schema import ProtocolError
-from barnabas.records.batch import HEADER_BYTES, validate, write_crc
-from barnabas.records.build import build_batch
-from barnabas.records.compression import Compression
-from barnabas.records.record import Record, iterate_records
 from declared_messages import RandomMessages, every_message
+from tools.fuzz_records import read_batches, repair_batch, sound_batches
 
 SEED_BYTES_MAX = 2048
-INFLATED_BYTES_MAX = 1 << 20
 INPUT_SECONDS_MAX = 2.0
 MEMORY_BYTES_MAX = 1 << 30
 INPUTS_A_STEP = 1000
 
 # Values at which lengths and counts change their meaning, as they stand on the wire.
-TELLING = tuple(
-    map(
-        bytes.fromhex,
-        [
-            "00",
-            "01",
-            "7f",
-            "80",
-            "ff",
-            "7fff",
-            "8000",
-            "ffff",
-            "7fffffff",
-            "80000000",
-            "ffffffff",
-            "ffffffff0f",
-            "ffffffff7f",
-            "8080808000",
-            "7fffffffffffffff",
-            "ffffffffffffffff",
-        ],
-    )
+TELLING = (
+    *(b"\x00", b"\x01", b"\x7f", b"\x80", b"\xff"),
+    *(b"\x7f\xff", b"\x80\x00", b"\xff\xff", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00", b"\xff\xff\xff\xff"),
+    *(b"\xff\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x7f", b"\x80\x80\x80\x80\x00", b"\x7f" + b"\xff" * 7, b"\xff" * 8),
 )
 
 
@@ -103,27 +81,8 @@ def _read_frames(data: bytes) -> object:
 
 
 def batch_seeds(random: Random) -> list[Seed]:
-    """Batches of every codec, with the checksum put right after mutation, so that what is behind it is reached."""
-    seeds = []
-    for compression in Compression:
-        for count in (0, 1, 3, 40):
-            records = [
-                Record(offset, 1_700_000_000_000 + offset, random.randbytes(3), random.randbytes(random.randint(0, 30)))
-                for offset in range(count)
-            ]
-            data = bytes(build_batch(records, compression=compression)) if records else bytes(HEADER_BYTES)
-            seeds.append(Seed(f"batch of {count}, {compression.name}", data, _read_batch, _repair_batch))
-    return seeds
-
-
-def _read_batch(data: bytes) -> object:
-    return list(iterate_records(data, 0, validate(data), INFLATED_BYTES_MAX))
-
-
-def _repair_batch(data: bytearray) -> None:
-    if len(data) >= HEADER_BYTES:
-        data[8:12] = (len(data) - 12).to_bytes(4, "big")
-        write_crc(data, 0, len(data))
+    """Batches of every format and codec, repaired after most mutations, so that what is behind a checksum is reached."""
+    return [Seed(sound.name, sound.data, read_batches, repair_batch) for sound in sound_batches(random)]
 
 
 TARGETS: dict[str, Callable[[Random], list[Seed]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple
 
-from barnabas.protocol.codec import decoder, gatherer
+from barnabas.protocol.codec import decoder, encoder, gatherer
 from barnabas.protocol.messages import REQUESTS
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.protocol.messages.request_header import RequestHeader
@@ -17,6 +17,8 @@ from barnabas.protocol.schema import Message, ProtocolError
 
 _SIZE: Final = Layout(">i")
 _KEY_AND_VERSION: Final = Layout(">hh")
+# Size and correlation id by version of the response header, whose newer one ends with an empty list of tagged fields.
+_RESPONSE_PREFIXES: Final = (Layout(">ii"), Layout(">iix"))
 
 
 class Frames(NamedTuple):
@@ -98,13 +100,15 @@ def frame_request(request: Message, version: int, correlation_id: int, client_id
     header = RequestHeader(
         request_api_key=key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
     )
-    return _framed(header, request_header_version(type(request), version), request, version)
+    first = bytearray(_SIZE.size)
+    encoder(RequestHeader, request_header_version(type(request), version))(header, first)
+    return _framed(first, request, version)
 
 
 def frame_response(response: Message, version: int, correlation_id: int) -> list[Any]:
     """The buffers of a whole frame; records, or regions of files in their place, stand among them uncopied."""
-    header = ResponseHeader(correlation_id=correlation_id)
-    return _framed(header, response_header_version(type(response), version), response, version)
+    prefix = _RESPONSE_PREFIXES[response_header_version(type(response), version)]
+    return _framed(bytearray(prefix.pack(0, correlation_id)), response, version)
 
 
 def read_response(frame: memoryview, response: type[Message], version: int) -> tuple[int, Message]:
@@ -121,9 +125,8 @@ def read_response(frame: memoryview, response: type[Message], version: int) -> t
     return header.correlation_id, body
 
 
-def _framed(header: Message, header_version: int, body: Message, version: int) -> list[Any]:
-    first = bytearray(_SIZE.size)
-    gatherer(type(header), header_version)(header, first)
+def _framed(first: bytearray, body: Message, version: int) -> list[Any]:
+    """Put the body behind a size and a header, and the size right."""
     parts = gatherer(type(body), version)(body, first)
     _SIZE.pack_into(first, 0, sum(map(len, parts)) - _SIZE.size)
     return parts
