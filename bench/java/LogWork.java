@@ -19,7 +19,7 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  * Times Apache Kafka's own recovery or cleaning of partition directories, one after the other in this JVM, and prints
  * the seconds of each: the first ones warm it up. A directory is changed by it, so each is given once.
  *
- * java LogWork recover|clean SEGMENT_BYTES DIRECTORY...
+ * java LogWork recover|clean SEGMENT_BYTES NOW_MS DIRECTORY...
  */
 public class LogWork {
     private static final int MEGABYTE = 1024 * 1024;
@@ -31,7 +31,8 @@ public class LogWork {
         settings.put("internal.segment.bytes", args[1]);
         settings.put("retention.ms", "-1");
         settings.put("cleanup.policy", args[0].equals("clean") ? "compact" : "delete");
-        for (int i = 2; i < args.length; i++) {
+        long nowMs = Long.parseLong(args[2]);
+        for (int i = 3; i < args.length; i++) {
             boolean isRecovery = args[0].equals("recover");
             long started = System.nanoTime();
             UnifiedLog log = open(new File(args[i]), new LogConfig(settings), scheduler, !isRecovery);
@@ -39,7 +40,7 @@ public class LogWork {
             if (isRecovery) {
                 System.out.println((opened - started) / 1e9);
             } else {
-                System.out.println(clean(log));
+                System.out.println(clean(log, nowMs));
             }
             log.close();
         }
@@ -53,16 +54,18 @@ public class LogWork {
             new LogDirFailureChannel(1), isClean, Optional.empty());
     }
 
-    private static double clean(UnifiedLog log) throws Exception {
+    private static double clean(UnifiedLog log, long nowMs) throws Exception {
         log.updateHighWatermark(log.logEndOffset());
         Throttler unthrottled = new Throttler(Double.MAX_VALUE, 300, "cleaner-io", "bytes", Time.SYSTEM);
         // The sizes are the defaults of log.cleaner.dedupe.buffer.size, io.buffer.size and io.buffer.load.factor.
         Cleaner cleaner = new Cleaner(0, new SkimpyOffsetMap(128 * MEGABYTE), MEGABYTE / 4, 10 * MEGABYTE, 0.9,
             unthrottled, Time.SYSTEM, partition -> { });
+        long uncleanable = Math.min(log.activeSegment().baseOffset(), log.lastStableOffset());
         long started = System.nanoTime();
-        Map.Entry<Long, CleanerStats> cleaned = cleaner.clean(new LogToClean(log, 0, log.activeSegment().baseOffset(), false));
+        LogToClean work = new LogToClean(log, 0, uncleanable, false);
+        Map.Entry<Long, CleanerStats> cleaned = cleaner.doClean(work, nowMs);
         long ended = System.nanoTime();
-        if (cleaned.getKey() != log.activeSegment().baseOffset()) throw new IllegalStateException("cleaned to " + cleaned);
+        if (cleaned.getKey() != work.firstUncleanableOffset()) throw new IllegalStateException("cleaned to " + cleaned);
         return (ended - started) / 1e9;
     }
 }

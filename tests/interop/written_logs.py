@@ -63,8 +63,10 @@ class Producer:
         )
 
 
-def write_log(log_directory: Path, topic: str, now_ms: int, *, is_closed: bool) -> Written:
-    """Write a topic's log into the directory, and close it or only let go of its files."""
+def write_log(
+    log_directory: Path, topic: str, now_ms: int, *, is_closed: bool = True, is_cleaned: bool = True
+) -> Written:
+    """Write a topic's log into the directory, clean it if it is compacted, and close it or only let go of its files."""
     chance = random.Random(topic)
     log = open_log(log_directory, topic, now_ms)
     if "transactions" in topic:
@@ -73,15 +75,19 @@ def write_log(log_directory: Path, topic: str, now_ms: int, *, is_closed: bool) 
         codec = CODECS.get(topic, Compression.LZ4)
         written = _write_batches(log, chance, codec, now_ms)
     log.update_high_watermark(log.log_end_offset)
-    if log.config.is_compacted:
-        plan = plan_cleaning(log, None, now_ms)
-        result = run_to_end(clean(DISK, log, plan, OffsetMap(1 << 20), chunk_bytes=1 << 16, now_ms=now_ms))
-        assert result.end_offset == plan.first_uncleanable_offset > 0
+    if log.config.is_compacted and is_cleaned:
+        clean_log(log, now_ms)
     if is_closed:
         log.close(now_ms)
     else:
         log.release()
     return written
+
+
+def clean_log(log: PartitionLog, now_ms: int) -> None:
+    plan = plan_cleaning(log, None, now_ms)
+    result = run_to_end(clean(DISK, log, plan, OffsetMap(1 << 20), chunk_bytes=1 << 16, now_ms=now_ms))
+    assert result.end_offset == plan.first_uncleanable_offset > 0
 
 
 def _records(chance: random.Random, now_ms: int, *, has_keys: bool) -> list[Record]:
