@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
@@ -64,17 +63,22 @@ TOOL = Tool(
 )
 
 
+_OUTPUT_BYTES = 1 << 18  # A dump can be larger than its log, and small writes would cost more than making the text.
+
+
 def main() -> None:
     """Run with the words of the command line, and leave quietly when the reader of a pipe has seen enough."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", line_buffering=False)
+    out = open(sys.stdout.fileno(), "w", _OUTPUT_BYTES, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     try:
-        status = run(sys.argv[1:], sys.stdout, sys.stderr)
-        sys.stdout.flush()
-    except BrokenPipeError:
+        status = run(sys.argv[1:], out, sys.stderr)
+        out.close()
+    except OSError as error:
         # What is still buffered goes nowhere, or flushing it at exit would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+        if not isinstance(error, BrokenPipeError):
+            print(f"The output cannot be written: {error}", file=sys.stderr)
+            status = 1
     sys.exit(status)
 
 
