@@ -24,7 +24,7 @@ def stored_batches(log: PartitionLog) -> list[StoredBatch]:
 
 
 def check_log(log: PartitionLog) -> None:
-    """Offsets ascend through the segments, each index entry tells the truth, and the offsets of the log are in order."""
+    """Offsets ascend through the segments, index entries tell the truth, the log's own offsets are in order."""
     next_offset = 0
     for segment in log.segments:
         assert segment.base_offset >= next_offset

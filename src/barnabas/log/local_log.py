@@ -13,8 +13,8 @@ from barnabas.log.deleted_files import DeletedFiles
 from barnabas.log.flush import Flush, Flushable
 from barnabas.log.log_config import LogConfig
 from barnabas.log.names import DELETED, SWAP
+from barnabas.log.recovery import LoadedLog
 from barnabas.log.segment import LogSegment
-from barnabas.log.segments import Segments
 from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
 
@@ -26,22 +26,22 @@ class LocalLog:
         directory: str,
         config: LogConfig,
         rng: Rng,
-        segments: Segments,
-        log_end_offset: int,
-        recovery_point: int,
+        loaded: LoadedLog,
         now_ms: int,
     ) -> None:
         self.directory = directory
         self.config = config
-        self.segments = segments
-        self.active = segments.active
-        self.log_end_offset = log_end_offset
-        self.recovery_point = recovery_point
+        self.segments = loaded.segments
+        self.active = loaded.segments.active
+        self.log_end_offset = loaded.log_end_offset
+        self.recovery_point = loaded.recovery_point
         self.flushed_ms = now_ms
         self.deleted_files = DeletedFiles(disk)
         self._disk = disk
         self._rng = rng
         self._has_new_names = True
+        # Segments whose indexes were trimmed or built anew since the last flush, also below the recovery point.
+        self._reindexed = set(loaded.rebuilt)
         self._truncations = 0
         self._bound: tuple[int, LogSegment, int] | None = None
 
@@ -73,6 +73,7 @@ class LocalLog:
             raise
         self.segments.add(segment)
         self.active = segment
+        self._reindexed.add(active)
         self._has_new_names = True
         return segment
 
@@ -129,6 +130,7 @@ class LocalLog:
         """Take segments out of the log, one after the other; their files go when the delay is over."""
         for segment in segments:
             self.segments.remove(segment)
+            self._reindexed.discard(segment)
             segment.rename_suffix(DELETED)
             self.deleted_files.add(segment, now_ms + self.config.file_delete_delay_ms)
         self._bound = None
@@ -160,6 +162,8 @@ class LocalLog:
             segments = self.segments.holding(self.recovery_point, offset)
         else:
             return None
+        segments = sorted(self._reindexed.union(segments), key=lambda segment: segment.base_offset)
+        self._reindexed.clear()
         files: list[Flushable] = [file for segment in segments for file in segment.files_to_flush()]
         directory = self.directory if self._has_new_names else None
         self._has_new_names = False

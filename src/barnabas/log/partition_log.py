@@ -86,9 +86,7 @@ class PartitionLog:
         self.producer_state = loaded.producer_state
         self.log_start_offset = self.high_watermark = loaded.log_start_offset
         self._unflushed_snapshots: list[str] = []
-        self._local = LocalLog(
-            disk, directory, config, rng, loaded.segments, loaded.log_end_offset, loaded.recovery_point, now_ms
-        )
+        self._local = LocalLog(disk, directory, config, rng, loaded, now_ms)
 
     # What it is
 
@@ -410,7 +408,6 @@ class PartitionLog:
         if offset <= self.log_start_offset:
             return False
         self.log_start_offset = offset
-        self._local.recovery_point = max(self._local.recovery_point, offset)
         self.leader_epochs.truncate_from_start(offset)
         self.producer_state.advance_log_start(offset)
         return True

@@ -45,6 +45,7 @@ class LoadedLog(NamedTuple):
     log_start_offset: int
     log_end_offset: int
     recovery_point: int
+    rebuilt: list[LogSegment]  # Their indexes are new and not flushed yet.
 
 
 class LogLoader:
@@ -74,12 +75,11 @@ class LogLoader:
         self._make_producer_state = make_producer_state
         self._leader_epochs = LeaderEpochs(disk, f"{directory}/{LEADER_EPOCH_CHECKPOINT}")
         self._segments = Segments()
+        self._rebuilt: list[LogSegment] = []
 
     def load(self) -> LoadedLog:
         self._finish_swaps()
-        self._open_segments()
-        if not self._had_clean_shutdown:
-            self._recover_unflushed()
+        self._recover(self._open_segments())
         log_end_offset = self._find_log_end()
         active = self._segments.active
         active.offset_index.grow()
@@ -107,7 +107,8 @@ class LogLoader:
             producer_state,
             log_start_offset,
             log_end_offset,
-            max(recovery_point, log_start_offset),
+            recovery_point,
+            self._rebuilt,
         )
 
     # Interrupted operations
@@ -159,7 +160,9 @@ class LogLoader:
 
     # Segments
 
-    def _open_segments(self) -> None:
+    def _open_segments(self) -> list[LogSegment]:
+        """Open all segments; those whose indexes cannot be right."""
+        suspects = []
         names = [parsed for parsed in map(parse_offset_name, self._disk.names(self._directory)) if parsed]
         logs = {parsed.offset for parsed in names if parsed.kind == LOG and not parsed.suffix}
         for parsed in names:
@@ -176,18 +179,30 @@ class LogLoader:
                 segment = self._segment(base_offset)
                 is_sound = False
             if not is_sound:
-                self._recover_segment(segment)
+                suspects.append(segment)
             self._segments.add(segment)
+        return suspects
 
-    def _recover_unflushed(self) -> None:
-        """Read the segments from the recovery point on and end the log where it stops making sense."""
-        unflushed = self._segments.holding(self._recovery_point)
-        for index, segment in enumerate(unflushed):
-            following = unflushed[index + 1] if index + 1 < len(unflushed) else None
-            dropped = self._recover_segment(segment)
-            if dropped or (following is not None and self._has_gap(segment, following)):
-                self._drop(unflushed[index + 1 :])
-                return
+    def _recover(self, suspects: list[LogSegment]) -> None:
+        """Check the segments that may be damaged, in order, and end the log where it stops making sense.
+
+        After an unclean stop all from the recovery point on are suspects.
+        """
+        unflushed = []
+        if not self._had_clean_shutdown:
+            unflushed = self._segments.holding(self._recovery_point)
+            # One that was flushed while it was active and rolled since may have kept its active length.
+            last_flushed = self._segments.floor(self._recovery_point - 1)
+            if last_flushed is not None and not last_flushed.ends_properly():
+                suspects.append(last_flushed)
+        for segment in self._segments:
+            if segment in unflushed or segment in suspects:
+                dropped = self._recover_segment(segment)
+                following = self._segments.behind(segment)
+                is_lost = segment in unflushed and following is not None and self._has_gap(segment, following)
+                if dropped or is_lost:
+                    self._drop([later for later in self._segments if later.base_offset > segment.base_offset])
+                    return
 
     def _has_gap(self, segment: LogSegment, following: LogSegment) -> bool:
         """Whether a file has lost exactly its last batches, which no checksum tells.
@@ -208,6 +223,7 @@ class LogLoader:
             had_clean_shutdown=False,
         )
         dropped = segment.rebuild(self._sound_batches(segment, state))
+        self._rebuilt.append(segment)
         if dropped:
             # What was cut must not come back behind what will be written in its place.
             segment.file.flush()
@@ -261,6 +277,8 @@ class LogLoader:
         """Remove segments that the log has no place for, the last first, so that what a power cut leaves has no gap."""
         for segment in reversed(segments):
             self._segments.remove(segment)
+            if segment in self._rebuilt:
+                self._rebuilt.remove(segment)
             segment.delete()
 
     def _segment(self, base_offset: int, suffix: str = "") -> LogSegment:

@@ -18,6 +18,7 @@ from barnabas.log.scan import iterate_headers
 from barnabas.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from barnabas.log.transaction_index import TransactionIndex
 from barnabas.ports.disk import Buffer, Disk, File
+from barnabas.protocol.errors import CorruptMessage
 from barnabas.records.batch import BatchHeader
 
 
@@ -288,12 +289,27 @@ class LogSegment:
         return dropped
 
     def _find_largest(self) -> TimestampOffset:
-        """The largest timestamp from the last index entry on, which knows of all before it."""
-        largest = self.time_index.last_entry
-        for _, header in self.iterate(self.offset_index.lookup(largest.offset).position):
+        """The largest timestamp from the batch of the last index entry on, which knows of all before it."""
+        largest = TimestampOffset(NO_TIMESTAMP, self.base_offset)
+        for _, header in self.iterate(self.offset_index.lookup(self.time_index.last_entry.offset).position):
             if header.max_timestamp > largest.timestamp:
                 largest = TimestampOffset(header.max_timestamp, header.last_offset)
         return largest
+
+    def ends_properly(self) -> bool:
+        """Whether the ends of file and indexes agree, as they do in a segment that is not active."""
+        self.offset_index.open()
+        self.time_index.open()
+        try:
+            if self.offset_index.entries:
+                last = self.offset_index.entry(self.offset_index.entries - 1)
+                found = next(self.iterate(last.position), None)
+                # The first batch has no entry, so no entry says position 0.
+                if not last.position or found is None or found[1].last_offset != last.offset:
+                    return False
+            return self._find_largest() == self.time_index.last_entry
+        except CorruptMessage:
+            return False
 
     def rebuild(self, batches: Iterable[BatchHeader]) -> int:
         """Build the indexes anew from the batches that are found sound, one behind the other, and cut what follows.

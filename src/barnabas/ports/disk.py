@@ -48,7 +48,7 @@ class File(Protocol):
     def map(self) -> Mapping: ...
 
     def flush(self) -> None:
-        """Make the bytes and the size durable."""
+        """Make the bytes and the size durable. Of a file that was closed meanwhile nobody wants to know."""
         ...
 
     def fileno(self) -> int:

@@ -68,7 +68,13 @@ class PosixFile:
         return mmap.mmap(self._descriptor, 0)
 
     def flush(self) -> None:
-        os.fsync(self._descriptor)
+        if self._descriptor < 0:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError:
+            if self._descriptor >= 0:  # Otherwise another thread has closed it since.
+                raise
 
     def fileno(self) -> int:
         return self._descriptor

@@ -190,8 +190,9 @@ class SimFile:
         return self._inode.cached
 
     def flush(self) -> None:
-        self._count("flush")
-        self._inode.flush()
+        if self._is_open:
+            self._count("flush")
+            self._inode.flush()
 
     def fileno(self) -> int:
         raise OSError(errno.EBADF, "a simulated file has no descriptor", self._inode.name)

@@ -71,7 +71,7 @@ class LogMachine(RuleBasedStateMachine):
             batch[12:16] = (1).to_bytes(4, "big")
             offset += gap + count
             chunk += batch
-            self.batches.append(as_batch(batch))
+            self.batches.append(as_batch(bytes(batch)))
         info = self.log.append_as_follower(bytes(chunk) + b"\0" * 7, 1, self.now_ms)
         assert info is not None
         assert info.last_offset == self.log.log_end_offset - 1 == offset - 1
