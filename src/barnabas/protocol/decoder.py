@@ -23,6 +23,7 @@ from barnabas.protocol.schema import (
     Struct,
     Uuid,
     field_specs,
+    join_path,
 )
 from barnabas.protocol.source import LENGTH_CODE, STRING_BYTES_MAX, STRING_LENGTH_CODE, Refused, Source
 from barnabas.protocol.varint import read_unsigned_varint
@@ -124,8 +125,8 @@ class _DecoderSource(Source):
             if spec in tagged or not spec.is_present(self.version):
                 self._default(attribute, spec)
                 continue
-            self._trace(_join(path, spec.name))
-            self._field(attribute, spec, _join(path, spec.name))
+            self._trace(join_path(path, spec.name))
+            self._field(attribute, spec, join_path(path, spec.name))
         if self.is_flexible:
             self._tags(target, cls, tagged, path)
         else:
@@ -207,7 +208,7 @@ class _DecoderSource(Source):
 
     def _tags(self, target: str, cls: type[Struct], tagged: list[FieldSpec], path: str) -> None:
         """Read the tagged fields; most structs have none, so their count joins the run before it."""
-        self._trace(_join(path, "tagged fields"))
+        self._trace(join_path(path, "tagged fields"))
         self._run.append(("n", Primitive("count", "B")))
         self._flush()
         with self.block("if n:"):
@@ -224,14 +225,14 @@ class _DecoderSource(Source):
         tag, stop, unknown = self.local("tag"), self.local("stop"), self.local("unknown")
         self.line(f"{tag} = -1; {unknown} = []")
         with self.block("for _ in range(n):"):
-            self._trace(_join(path, "tagged fields"))
+            self._trace(join_path(path, "tagged fields"))
             self.line(f"{tag}, {stop}, p = read_tag(b, p, {tag})")
             condition = "if"
             for spec in known:
                 with self.block(f"{condition} {tag} == {spec.options.tag}:"):
                     if spec in tagged:
-                        self._trace(_join(path, spec.name))
-                        self._field(f"{target}.{spec.name}", spec, _join(path, spec.name))
+                        self._trace(join_path(path, spec.name))
+                        self._field(f"{target}.{spec.name}", spec, join_path(path, spec.name))
                         self._flush()
                     else:
                         self.line(f"raise not_in_version({tag})")
@@ -244,10 +245,6 @@ class _DecoderSource(Source):
 @cache
 def _traced_decoder(message: type[Message], version: int) -> Decoder:
     return _DecoderSource(message, version, is_traced=True).decoder()
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _reason(error: Exception) -> str:

@@ -22,6 +22,7 @@ from barnabas.protocol.schema import (
     Primitive,
     Struct,
     field_specs,
+    join_path,
 )
 from barnabas.protocol.source import LENGTH_CODE, STRING_BYTES_MAX, STRING_LENGTH_CODE, Refused, Source
 from barnabas.protocol.uuid import UUID_BYTES
@@ -92,7 +93,7 @@ class _EncoderSource(Source):
             self.line(f'where = f"{path}"; kind = {kind!r}; value = {value}')
 
     def _trace_tags(self, value: str, path: str) -> None:
-        self._trace(_join(path, "tagged fields"), "tags", f"{value}.unknown_tags")
+        self._trace(join_path(path, "tagged fields"), "tags", f"{value}.unknown_tags")
 
     def _flush(self) -> None:
         if self._run:
@@ -128,7 +129,7 @@ class _EncoderSource(Source):
         specs = field_specs(cls)
         tagged = [spec for spec in specs if spec.is_tagged(self.version)]
         for spec in specs:
-            attribute, inner = f"{value}.{spec.name}", _join(path, spec.name)
+            attribute, inner = f"{value}.{spec.name}", join_path(path, spec.name)
             if spec in tagged:
                 continue
             if not spec.is_present(self.version):
@@ -255,7 +256,7 @@ class _EncoderSource(Source):
             self._flush()
             self.line(f"{known} = []")
         for spec in sorted(tagged, key=lambda spec: spec.options.tag or 0):
-            attribute, inner = f"{value}.{spec.name}", _join(path, spec.name)
+            attribute, inner = f"{value}.{spec.name}", join_path(path, spec.name)
             self._trace(inner, _kind(spec.type), attribute)
             with self.block(f"if {self._differs_from_default(attribute, spec)}:"):
                 outer = self.local("out")
@@ -280,10 +281,6 @@ class _EncoderSource(Source):
 @cache
 def _traced_encoder(message: type[Message], version: int, gathers: bool) -> Encoder:
     return _EncoderSource(message, version, gathers=gathers, is_traced=True).encoder()
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _kind(type_: FieldType) -> str:

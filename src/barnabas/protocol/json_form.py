@@ -23,7 +23,9 @@ from barnabas.protocol.schema import (
     Primitive,
     Struct,
     Uuid,
+    describe_place,
     field_specs,
+    join_path,
 )
 
 M = TypeVar("M", bound=Message)
@@ -45,8 +47,7 @@ class JsonFormError(ValueError):
     """JSON that is not the form of a message: which message and version, which field, and why."""
 
     def __init__(self, message: str, version: int, path: str, reason: str) -> None:
-        place = f"{message} v{version}" + (f", {path}" if path else "")
-        super().__init__(f"{place}: {reason}")
+        super().__init__(f"{describe_place(message, version, path)}: {reason}")
 
 
 def to_json(message: Message, version: int) -> dict[str, Any]:
@@ -80,7 +81,7 @@ class _Writer:
     def struct(self, value: Struct, path: str) -> dict[str, Any]:
         node: dict[str, Any] = {}
         for spec in field_specs(type(value)):
-            inner = _join(path, spec.json_name)
+            inner = join_path(path, spec.json_name)
             member = getattr(value, spec.name)
             if not spec.is_present(self._version):
                 self._check_absent(spec, member, inner)
@@ -121,7 +122,7 @@ class _Reader:
             raise self._refused(path, "an object", node)
         values = {}
         for spec in field_specs(cls):
-            inner = _join(path, spec.json_name)
+            inner = join_path(path, spec.json_name)
             if spec.json_name in node:
                 values[spec.name] = self._field(spec, node[spec.json_name], inner)
             elif spec.is_present(self._version) and not spec.is_tagged(self._version):
@@ -191,10 +192,6 @@ _PRIMITIVE_READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "uuid": _read_uuid,
     **{name: _read_int(allowed) for name, allowed in INT_RANGES.items()},
 }
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _string_text(text: str) -> str:

@@ -49,11 +49,22 @@ __all__ = [
     "Uint32",
     "UnsupportedVersion",
     "Uuid",
+    "describe_place",
     "field",
     "field_specs",
+    "join_path",
 ]
 
 LAST_VERSION: Final = 32767
+
+
+def join_path(path: str, name: str) -> str:
+    """The path of a field within the struct at `path`, such as `topics[3].partitions`."""
+    return f"{path}.{name}" if path else name
+
+
+def describe_place(message: str, version: int, path: str) -> str:
+    return f"{message} v{version}, {path}" if path else f"{message} v{version}"
 
 
 class ProtocolError(Exception):
@@ -65,8 +76,7 @@ class ProtocolError(Exception):
         self.path = path
         self.position = position
         self.reason = reason
-        place = f"{message} v{version}" + (f", {path}" if path else "")
-        super().__init__(f"{place}, at byte {position}: {reason}")
+        super().__init__(f"{describe_place(message, version, path)}, at byte {position}: {reason}")
 
 
 class UnsupportedVersion(ProtocolError):  # noqa: N818 (named after Kafka's error)
@@ -81,8 +91,7 @@ class EncodeError(Exception):
         self.version = version
         self.path = path
         self.reason = reason
-        place = f"{message} v{version}" + (f", {path}" if path else "")
-        super().__init__(f"{place}: {reason}")
+        super().__init__(f"{describe_place(message, version, path)}: {reason}")
 
 
 class Primitive(NamedTuple):
@@ -284,6 +293,9 @@ class Message(Struct):
         cls, *, versions: tuple[int, int] | None, key: int | None = None, flexible_since: int | None = None
     ) -> None:
         super().__init_subclass__()
+        assert not cls.__fields__.keys() & Message.__annotations__.keys(), (
+            "a field would hide what describes the message"
+        )
         cls.api_key = key
         cls.valid_versions = range(0) if versions is None else range(versions[0], versions[1] + 1)
         cls.flexible_since = LAST_VERSION + 1 if flexible_since is None else flexible_since
