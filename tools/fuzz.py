@@ -81,7 +81,7 @@ def _read_frames(data: bytes) -> object:
 
 
 def batch_seeds(random: Random) -> list[Seed]:
-    """Batches of every format and codec, repaired after most mutations, so that what is behind a checksum is reached."""
+    """Batches of every format and codec, mostly repaired after mutation, so that a checksum does not hide faults."""
     return [Seed(sound.name, sound.data, read_batches, repair_batch) for sound in sound_batches(random)]
 
 
