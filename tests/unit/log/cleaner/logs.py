@@ -11,7 +11,7 @@ from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.producer_entry import AppendOrigin
 from barnabas.log.read import Isolation
-from barnabas.records.batch import BatchHeader, iterate_batches
+from barnabas.records.batch import BatchHeader, Buffer, iterate_batches
 from barnabas.records.build import build_batch
 from barnabas.records.compression import Compression
 from barnabas.records.control import EndTransactionMarker, build_end_transaction_marker
@@ -77,6 +77,16 @@ def append(
         is_transactional=is_transactional,
     )
     log.append_as_leader(batch, 0, now_ms, origin=AppendOrigin.REPLICATION if producer_id < 0 else AppendOrigin.CLIENT)
+    log.update_high_watermark(log.log_end_offset)
+
+
+def append_at(log: PartitionLog, offset: int, *pairs: Pair) -> None:
+    """One batch with its offset given, as a follower gets it: nothing inside it is checked."""
+    replicate(log, build_batch([Record(offset + index, 0, key, value) for index, (key, value) in enumerate(pairs)]))
+
+
+def replicate(log: PartitionLog, data: Buffer) -> None:
+    log.append_as_follower(data, 0, 0)
     log.update_high_watermark(log.log_end_offset)
 
 
