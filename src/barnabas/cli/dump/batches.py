@@ -6,7 +6,7 @@ Text comes in pieces, and an error is raised behind the piece that was still rea
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from zlib import crc32
 
@@ -34,6 +34,9 @@ _LEGACY_CRC_END = 16
 _LEGACY_ATTRIBUTES_POSITION = 17
 _INT_MAX = 2**31 - 1
 
+# A record, and what its format has to tell of it beside offset, time, key and value.
+DescribedRecord = tuple[Record, str]
+
 
 class CurrentBatch:
     """A record batch: magic 2, or one that is not known yet and taken for the same."""
@@ -60,7 +63,21 @@ class CurrentBatch:
         is_valid = len(data) >= HEADER_BYTES and compute_crc(data, 0, len(data)) == header.crc
         yield _tail(self._raw, header, self.timestamp_name, is_valid)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[DescribedRecord]:
+        header = self._header
+        for record in self._records():
+            sequence = NO_SEQUENCE
+            if header.base_sequence >= 0:
+                sequence = _advanced(header.base_sequence, record.offset - header.base_offset)
+            yield record, f" sequence: {sequence} headerKeys: [{','.join([key for key, _ in record.headers])}]"
+
+    def _last_sequence(self) -> int:
+        header = self._header
+        if header.base_sequence == NO_SEQUENCE:
+            return NO_SEQUENCE
+        return _advanced(header.base_sequence, header.last_offset_delta)
+
+    def _records(self) -> Iterator[Record]:
         header, data = self._header, self._raw.data
         if header.record_count == 0:
             return
@@ -73,20 +90,6 @@ class CurrentBatch:
                 yield from self._readable_records()
             raise
         yield from records
-
-    def details(self, record: Record) -> str:
-        """What a record of this format has beside offset, time, key and value."""
-        header = self._header
-        sequence = NO_SEQUENCE
-        if header.base_sequence >= 0:
-            sequence = _advanced(header.base_sequence, record.offset - header.base_offset)
-        return f" sequence: {sequence} headerKeys: [{','.join(key for key, _ in record.headers)}]"
-
-    def _last_sequence(self) -> int:
-        header = self._header
-        if header.base_sequence == NO_SEQUENCE:
-            return NO_SEQUENCE
-        return _advanced(header.base_sequence, header.last_offset_delta)
 
     def _readable_records(self) -> Iterator[Record]:
         """The records before the first one that is malformed, or that stands where the batch should have ended."""
@@ -113,7 +116,6 @@ class LegacyBatch:
     def __init__(self, raw: RawBatch) -> None:
         self._raw = raw
         self.last_offset = raw.offset
-        self._checks: Iterator[tuple[int, bool]] = iter(())
 
     @cached_property
     def _header(self) -> BatchHeader:
@@ -127,21 +129,16 @@ class LegacyBatch:
         yield f"offset: {self.last_offset}"
         yield _tail(self._raw, self._header, self.timestamp_name, _is_valid(self._raw.data, 0, self._header))
 
-    def records(self) -> Iterator[Record]:
-        """The message itself, or those that it wraps; `details` goes along with them."""
-        data, header = self._raw.data, self._header
-        records = list(iterate_any_records(data, 0, header))
-        if header.compression is Compression.NONE:
-            self._checks = iter([(header.crc, _is_valid(data, 0, header))])
-            yield from records
-            return
-        inner = self._unwrapped()
-        self._checks = ((each.crc, _is_valid(inner, at, each)) for at, each in iterate_any(inner))
-        yield from records
-
-    def details(self, record: Record) -> str:  # noqa: ARG002 (the checks come in the order of the records)
-        crc, is_valid = next(self._checks)
-        return f" isValid: {boolean(is_valid)} crc: {crc}"
+    def records(self) -> Iterator[DescribedRecord]:
+        """The message itself, or those that it wraps."""
+        data = self._raw.data
+        records = list(iterate_any_records(data, 0, self._header))
+        messages: Iterable[tuple[int, BatchHeader]] = [(0, self._header)]
+        if self._header.compression is not Compression.NONE:
+            data = self._unwrapped()
+            messages = iterate_any(data)
+        for record, (position, header) in zip(records, messages, strict=True):
+            yield record, f" isValid: {boolean(_is_valid(data, position, header))} crc: {header.crc}"
 
     def _unwrapped(self) -> bytes:
         """The messages inside, one behind the other: the value of this message, once it no longer counts as packed."""

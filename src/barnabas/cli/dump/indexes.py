@@ -89,7 +89,7 @@ def _dump_time_index(
         if batch is None or found != entry.offset:
             note(findings.offsets_not_found, path, entry.offset, found)
         else:
-            newest = max((record.timestamp for record in batch.records()), default=NO_TIMESTAMP)
+            newest = max((record.timestamp for record, _ in batch.records()), default=NO_TIMESTAMP)
             if newest != entry.timestamp:
                 note(findings.timestamp_mismatches, path, entry.timestamp, newest)
             if previous >= entry.timestamp:

@@ -46,11 +46,11 @@ def dump_segment(path: str, view: SegmentView, findings: Findings, out: TextIO) 
                 out.writelines(batch.text())
                 if not view.shows_records:
                     continue
-                for record in batch.records():
+                for record, details in batch.records():
                     if record.offset != last_offset + 1:
                         note(findings.offset_gaps, path, last_offset, record.offset)
                     last_offset = record.offset
-                    out.writelines(_record_text(batch, record, view))
+                    out.writelines(_record_text(batch, record, details, view))
             except (ApiError, ProtocolError) as error:
                 raise DumpError(f"the batch at position {raw.position} of {path}: {error}") from error
         if segment.size_bytes > end and view.limit_bytes == SEGMENT_BYTES_MAX:
@@ -69,12 +69,12 @@ def _title(path: str) -> str:
     return f"Snapshot end offset: {int(snapshot[1])}, epoch: {int(snapshot[2])}"
 
 
-def _record_text(batch: Batch, record: Record, view: SegmentView) -> Iterator[str]:
+def _record_text(batch: Batch, record: Record, details: str, view: SegmentView) -> Iterator[str]:
     if not view.skips_metadata:
         yield (
             f"| offset: {record.offset} {batch.timestamp_name}: {record.timestamp}"
             f" keySize: {-1 if record.key is None else len(record.key)}"
-            f" valueSize: {-1 if record.value is None else len(record.value)}{batch.details(record)}"
+            f" valueSize: {-1 if record.value is None else len(record.value)}{details}"
         )
         if batch.is_control:
             from barnabas.cli.dump.control import control_text
