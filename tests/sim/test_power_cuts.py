@@ -1,7 +1,7 @@
 """A power cut between any two disk operations, and at any byte of what was not flushed, of a random history of a log.
 
-After each cut the log opens; everything that was flushed is there; what else is there is a beginning of what was written,
-in one piece; the indexes, the aborted transactions and the producers agree with it.
+After each cut the log opens; everything that was flushed is there; what else is there is a beginning of what was
+written, in one piece; the indexes, the aborted transactions and the producers agree with it.
 """
 
 from __future__ import annotations

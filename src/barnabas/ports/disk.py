@@ -1,7 +1,8 @@
 """The files that a node keeps: what it asks of a disk, and what a disk promises back.
 
 Nothing is durable before `File.flush` (its bytes and size) or `Disk.flush_directory` (the names in it) has returned.
-Every call may raise OSError; FileNotFoundError means that the path is not there. Paths are absolute, parts joined by "/".
+Every call may raise OSError; FileNotFoundError means that the path is not there. Paths are absolute, parts joined by
+"/".
 """
 
 from __future__ import annotations
