@@ -154,6 +154,11 @@ def test_a_bomb_is_not_inflated(codec: Compression) -> None:
     assert peak_bytes < 8 * MIB
 
 
+def test_a_snappy_block_that_claims_too_much_is_not_begun() -> None:
+    with pytest.raises(InvalidRecord, match="claims to hold 1000"):
+        decompress(Compression.SNAPPY, b"\xe8\x07" + b"x" * 13, MIB)
+
+
 @pytest.mark.parametrize(
     ("codec", "claim"),
     [

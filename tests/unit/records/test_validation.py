@@ -77,6 +77,21 @@ def test_each_record_that_breaks_a_rule_is_named(
     assert all(error.message for error in raised.value.record_errors)
 
 
+@pytest.mark.parametrize(
+    ("timestamp", "is_taken"), [(NOW - 101, False), (NOW - 100, True), (NOW + 50, True), (NOW + 51, False), (-1, True)]
+)
+def test_the_bounds_of_time_are_within_them(timestamp: int, is_taken: bool) -> None:
+    rule = LENIENT._replace(timestamp_before_max_ms=100, timestamp_after_max_ms=50)
+    # The same among others that are well within.
+    for records in ([Record(0, timestamp, None, None)], [Record(i, NOW, None, None) for i in range(2)]):
+        batch = build_batch([*records, Record(len(records), timestamp, None, None)])
+        if is_taken:
+            assert check_records(batch, 0, validate(batch), rule, NOW).is_contiguous
+        else:
+            with pytest.raises(RejectedTimestamps):
+                check_records(batch, 0, validate(batch), rule, NOW)
+
+
 def test_a_producer_does_not_claim_append_times() -> None:
     batch = make_batch(2)
     stamp_append_time(batch, 0, NOW)
