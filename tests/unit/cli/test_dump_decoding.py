@@ -134,13 +134,20 @@ def test_bytes_behind_a_metadata_record_are_an_error() -> None:
     assert content.payload == "Error at 5, skipping. 1 bytes follow a record of type 20"
 
 
-def segment(*epochs: tuple[int, int], state: int = 1, custom_metadata: bytes | None = None) -> bytes:
+def test_a_frame_of_another_version_is_not_read() -> None:
+    content = decoder(Topic.CLUSTER_METADATA)(5, None, b"\x02" + framed(NoOpRecord())[1:])
+    assert content.payload == "Error at 5, skipping. the frame is of version 2, not 1"
+
+
+def segment(
+    *epochs: tuple[int, int], state: int = 1, start_offset: int = 10, custom_metadata: bytes | None = None
+) -> bytes:
     return framed(
         remote.RemoteLogSegmentMetadataRecord(
             remote_log_segment_id=remote.RemoteLogSegmentIdEntry(
                 topic_id_partition=remote.TopicIdPartitionEntry(name="t", id=ID, partition=3), id=ID
             ),
-            start_offset=10,
+            start_offset=start_offset,
             end_offset=20,
             broker_id=1,
             max_timestamp_ms=5,
@@ -166,7 +173,7 @@ def test_a_remote_segment_is_told_in_javas_manner() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [segment(), segment((1, 10), state=9)])
+@pytest.mark.parametrize("value", [segment(), segment((1, 10), state=9), segment((1, 10), start_offset=21)])
 def test_a_remote_segment_that_cannot_be_is_passed_over(value: bytes) -> None:
     payload = decoder(Topic.REMOTE_LOG_METADATA)(5, None, value).payload
     assert payload is not None

@@ -8,6 +8,7 @@ from struct import pack
 
 import pytest
 
+from barnabas.cli.dump.files import ReadOnlyDisk
 from barnabas.cli.dump_log import run
 from builders import TIMESTAMP, make_batch
 
@@ -98,6 +99,11 @@ def test_times_that_do_not_fit_are_told_by_kind() -> None:
     )
 
 
+def test_a_time_that_comes_again_is_out_of_order() -> None:
+    write_time_index((TIMESTAMP + 11, 3), (TIMESTAMP + 11, 3))
+    assert "Found out of order timestamp" in dump(TIME_INDEX)[2]
+
+
 def test_the_sanity_check_is_that_of_a_broker() -> None:
     assert dump(INDEX, "--index-sanity-check") == (0, [f"{INDEX} passed sanity check."], "")
     assert dump(TIME_INDEX, "--index-sanity-check") == (0, [f"{TIME_INDEX} passed sanity check."], "")
@@ -115,6 +121,10 @@ def test_an_index_is_neither_cut_nor_made() -> None:
     Path(INDEX).unlink()
     assert dump(TIME_INDEX)[0] == 1
     assert not Path(INDEX).exists()
+    file = ReadOnlyDisk().open(LOG)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        file.write_at(0, b"?")
+    file.close()
 
 
 def test_an_entry_must_point_at_a_batch_of_the_largest_size_or_below() -> None:

@@ -80,5 +80,7 @@ def test_the_reader_of_a_pipe_may_leave_early() -> None:
 def test_output_is_utf_8_whatever_the_locale() -> None:
     Path(LOG).write_bytes(make_batch(1).replace(b"k0", "é".encode()))
     environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    dumped = subprocess.run([*COMMAND, "--print-data-log", "--files", LOG], capture_output=True, env=environment)
+    files = LOG.encode() + b",name\xff"
+    dumped = subprocess.run([*COMMAND, "--print-data-log", "--files", files], capture_output=True, env=environment)
     assert "key: é ".encode() in dumped.stdout
+    assert b"Dumping name\xff\n" in dumped.stdout

@@ -6,10 +6,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from crc32c import crc32c
 
 from barnabas.cli.dump_log import run
 from barnabas.records.batch import TimestampType, read_header
-from barnabas.records.build import build_batch
+from barnabas.records.build import assemble, build_batch
 from barnabas.records.compression import Compression
 from barnabas.records.control import EndTransactionMarker, build_end_transaction_marker
 from barnabas.records.record import Record
@@ -96,6 +97,8 @@ def test_a_transaction_shows_its_producer_and_its_marker() -> None:
     marker = build_end_transaction_marker(
         EndTransactionMarker(False, 6), producer_id=7, producer_epoch=1, timestamp=TIMESTAMP, base_offset=2
     )
+    numbered = lines_of(build_batch([Record(0, TIMESTAMP, None, b"a")], base_sequence=0), "--deep-iteration")
+    assert " sequence: 0 " in numbered[1]
     data, first, second, control, end = lines_of(batch + marker, "--print-data-log")
     assert data.startswith(
         "baseOffset: 0 lastOffset: 1 count: 2 baseSequence: 2147483647 lastSequence: 0 producerId: 7 producerEpoch: 1"
@@ -160,6 +163,13 @@ def test_what_follows_the_last_whole_batch_is_counted() -> None:
     assert lines_of(TWO_RECORDS + TWO_RECORDS[:-1])[1:] == [
         "Found 85 invalid bytes at the end of 00000000000000000000.log"
     ]
+    assert lines_of(TWO_RECORDS + bytes(17))[1:] == ["Found 17 invalid bytes at the end of 00000000000000000000.log"]
+
+
+def test_what_cannot_be_a_batch_ends_the_dump() -> None:
+    status, lines, err = dump(TWO_RECORDS + bytes(18))
+    assert (status, lines) == (1, [FIRST_LINE, ""])
+    assert f"0 bytes at position 86 of {LOG}" in err
 
 
 def test_max_bytes_stops_before_a_batch_that_does_not_fit() -> None:
@@ -184,6 +194,25 @@ def test_the_records_before_a_malformed_one_are_shown() -> None:
     assert lines[1].startswith("| offset: 0 ")
     assert lines[2] == ""
     assert f"the batch at position 0 of {LOG}" in err
+
+
+def test_a_record_behind_which_the_batch_goes_on_is_not_believed() -> None:
+    header = read_header(TWO_RECORDS)
+    status, lines, err = dump(assemble(header._replace(record_count=1), TWO_RECORDS[61:]), "--deep-iteration")
+    assert status == 1
+    assert len(lines) == 2
+    assert "bytes follow" in err
+
+
+def test_a_batch_too_small_for_its_header_is_shown_and_not_opened() -> None:
+    data = bytearray(TWO_RECORDS)
+    data[8:12] = (48).to_bytes(4, "big")
+    data[21:60] = bytes(39)
+    data[17:21] = crc32c(data[21:60]).to_bytes(4, "big")  # Even if the checksum should fit.
+    status, lines, _ = dump(data + bytes(17), "--deep-iteration")
+    assert status == 1
+    assert lines[0].endswith(" isvalid: false")
+    assert lines[1:] == [""]
 
 
 def test_a_line_is_shown_up_to_where_it_cannot_be_known() -> None:
