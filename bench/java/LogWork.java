@@ -19,7 +19,7 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  * Times Apache Kafka's own recovery or cleaning of partition directories, one after the other in this JVM, and prints
  * the seconds of each: the first ones warm it up. A directory is changed by it, so each is given once.
  *
- * java LogWork recover|clean SEGMENT_BYTES NOW_MS DIRECTORY...
+ * java LogWork recover|clean NAME=VALUE,... NOW_MS DIRECTORY...
  */
 public class LogWork {
     private static final int MEGABYTE = 1024 * 1024;
@@ -28,9 +28,10 @@ public class LogWork {
         KafkaScheduler scheduler = new KafkaScheduler(1);
         scheduler.startup();
         Properties settings = new Properties();
-        settings.put("internal.segment.bytes", args[1]);
-        settings.put("retention.ms", "-1");
-        settings.put("cleanup.policy", args[0].equals("clean") ? "compact" : "delete");
+        for (String setting : args[1].split(",")) {
+            String[] pair = setting.split("=");
+            settings.put(pair[0], pair[1]);
+        }
         long nowMs = Long.parseLong(args[2]);
         for (int i = 3; i < args.length; i++) {
             boolean isRecovery = args[0].equals("recover");

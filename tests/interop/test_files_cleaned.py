@@ -37,7 +37,7 @@ def test_both_cleaners_leave_the_same(tools: Tools, tmp_path: Path, topic: str) 
         log.close(now_ms)
         for path in (ours / f"{topic}-0").glob(f"*{names.DELETED}"):
             path.unlink()
-        run_log_work("clean", int(TOPICS[topic]["internal.segment.bytes"]), now_ms, [theirs / f"{topic}-0"])
+        run_log_work("clean", TOPICS[topic], now_ms, [theirs / f"{topic}-0"])
         assert _shown(tools, ours / f"{topic}-0") == _shown(tools, theirs / f"{topic}-0") != before
 
 
