@@ -102,7 +102,9 @@ class BatchFilter:
         kept_count = sum(is_kept)
         self._stats.records_read += header.record_count
         self._stats.records_kept += kept_count
-        self._stats.records_without_key += sum(length < 0 for length in rows[ROW_KEY_LENGTH::ROW_COLUMNS])
+        key_lengths = rows[ROW_KEY_LENGTH::ROW_COLUMNS]
+        if min(key_lengths) < 0:
+            self._stats.records_without_key += sum(length < 0 for length in key_lengths)
         if not kept_count:
             return self._without_records(header)
         if needs_horizon:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
+from itertools import repeat
+from operator import le
 
+from barnabas.log.log_config import LONG_MAX
 from barnabas.records.kernel import ROW_COLUMNS, ROW_KEY_LENGTH, ROW_KEY_POSITION, ROW_OFFSET_DELTA
 
 # What a key and its offset take at most: a slot of a dict that has just grown, the key, the offset.
@@ -23,14 +26,15 @@ class OffsetMap:
         self.capacity = int(memory_bytes * load_factor) // ENTRY_BYTES
         if self.capacity < 1:
             raise ValueError(f"{memory_bytes} bytes cannot hold the offset of a single key; {ENTRY_BYTES} are needed")
-        self._offsets: dict[bytes, int] = {}
+        # Under None the map has an offset that no record reaches: without a key a record is always superseded.
+        self._offsets: dict[bytes | None, int] = {None: LONG_MAX}
         self.latest_offset = -1
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._offsets) - 1
 
     def clear(self) -> None:
-        self._offsets.clear()
+        self._offsets = {None: LONG_MAX}
         self.latest_offset = -1
 
     def add_batch(self, data: bytes, rows: array[int], base_offset: int, from_offset: int) -> bool:
@@ -38,50 +42,52 @@ class OffsetMap:
 
         `data` are the uncompressed records and `rows` their scanned columns. Records without a key are passed over.
         """
-        lengths = rows[ROW_KEY_LENGTH::ROW_COLUMNS]
-        if not lengths:
+        keys = _read_keys(data, rows)
+        offsets = [base_offset + delta for delta in rows[ROW_OFFSET_DELTA::ROW_COLUMNS]]
+        has_room = len(self) + len(keys) <= self.capacity
+        if has_room and base_offset >= from_offset and None not in keys:
+            self._offsets.update(zip(keys, offsets, strict=True))
             return True
-        columns = zip(rows[ROW_KEY_POSITION::ROW_COLUMNS], lengths, strict=True)
-        deltas = rows[ROW_OFFSET_DELTA::ROW_COLUMNS]
-        has_room = len(self._offsets) + len(lengths) <= self.capacity
-        if has_room and base_offset >= from_offset and min(lengths) >= 0:
-            keys = [_shorten(data[at : at + length]) for at, length in columns]
-            self._offsets.update(zip(keys, [base_offset + delta for delta in deltas], strict=True))
-            return True
-        return all(
-            self.add(data[at : at + length], base_offset + delta)
-            for (at, length), delta in zip(columns, deltas, strict=True)
-            if length >= 0 and base_offset + delta >= from_offset
-        )
+        return all(self._add(key, offset) for key, offset in zip(keys, offsets, strict=True) if offset >= from_offset)
 
     def add(self, key: bytes | None, offset: int) -> bool:
         """Note one record; false where the map is full."""
+        return self._add(_shorten(key), offset)
+
+    def _add(self, key: bytes | None, offset: int) -> bool:
         if key is None:
             return True
-        if len(self._offsets) >= self.capacity:
+        if len(self) >= self.capacity:
             return False
-        self._offsets[_shorten(key)] = offset
+        self._offsets[key] = offset
         return True
 
     def is_latest(self, key: bytes | None, offset: int) -> bool:
         """Whether no later record of the key is known. A record without a key is never the latest."""
-        return offset > self.latest_offset or (key is not None and self._offsets.get(_shorten(key), -1) <= offset)
+        return offset > self.latest_offset or self._offsets.get(_shorten(key), -1) <= offset
 
     def are_latest(self, data: bytes, rows: array[int], base_offset: int) -> list[bool]:
         """`is_latest` of each record of a batch."""
-        find = self._offsets.get
-        columns = zip(
-            rows[ROW_KEY_POSITION::ROW_COLUMNS],
-            rows[ROW_KEY_LENGTH::ROW_COLUMNS],
-            rows[ROW_OFFSET_DELTA::ROW_COLUMNS],
-            strict=True,
-        )
-        latest_delta = self.latest_offset - base_offset
-        return [
-            delta > latest_delta or (length >= 0 and find(_shorten(data[at : at + length]), -1) <= base_offset + delta)
-            for at, length, delta in columns
-        ]
+        keys = _read_keys(data, rows)
+        offsets = [base_offset + delta for delta in rows[ROW_OFFSET_DELTA::ROW_COLUMNS]]
+        if offsets and offsets[-1] > self.latest_offset:
+            find = self._offsets.get
+            latest = self.latest_offset
+            return [offset > latest or find(key, -1) <= offset for key, offset in zip(keys, offsets, strict=True)]
+        return list(map(le, map(self._offsets.get, keys, repeat(-1)), offsets))
 
 
-def _shorten(key: bytes) -> bytes:
-    return key if len(key) <= _SHORT_KEY_BYTES else blake2b(key, digest_size=_DIGEST_BYTES).digest()
+def _read_keys(data: bytes, rows: array[int]) -> list[bytes | None]:
+    """The keys of a batch's records, in the form in which the map has them."""
+    positions, lengths = rows[ROW_KEY_POSITION::ROW_COLUMNS], rows[ROW_KEY_LENGTH::ROW_COLUMNS]
+    if lengths and min(lengths) >= 0 and max(lengths) <= _SHORT_KEY_BYTES:
+        return [data[at : at + length] for at, length in zip(positions, lengths, strict=True)]
+    return [
+        _shorten(data[at : at + length]) if length >= 0 else None for at, length in zip(positions, lengths, strict=True)
+    ]
+
+
+def _shorten(key: bytes | None) -> bytes | None:
+    if key is None or len(key) <= _SHORT_KEY_BYTES:
+        return key
+    return blake2b(key, digest_size=_DIGEST_BYTES).digest()
