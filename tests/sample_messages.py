@@ -78,6 +78,7 @@ class Versioned(Message, key=1002, versions=(0, 4), flexible_since=2):
     spare: Leaf | None = field(since=3, tag=3, default=None)
     numbers: list[Int64] = field(since=2, tag=5, default_factory=list)
     names: list[String] | None = field(since=4, tag=7, default=None, ignorable=True)
+    backup: Leaf | None = field(since=4, tag=9, default_factory=Leaf)
 
 
 class Retired(Message, key=1003, versions=None):

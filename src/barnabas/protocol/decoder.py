@@ -163,8 +163,8 @@ class _DecoderSource(Source):
             self._struct(inner, cls, path)
             self.line(f"{attribute} = {inner}")
             return
-        # A byte says whether the struct is there: signed in place, but a variable-length integer as a tagged field.
-        self._run.append(("n", Primitive("presence", "B" if is_tagged else "b")))
+        # A byte says whether the struct is there; what means absence is -1 in place and 0 in a tagged field.
+        self._run.append(("n", Primitive("presence", "b")))
         self._flush()
         self.line(f"if n {'== 0' if is_tagged else '< 0'}: {attribute} = None")
         with self.block("else:"):

@@ -188,7 +188,7 @@ class _EncoderSource(Source):
         if not is_nullable:
             self._struct(inner, cls, path)
             return
-        # Absence is -1 in place, but 0 as a tagged field, where it is a variable-length integer.
+        # Absence is -1 in place, but 0 in a tagged field, where Kafka writes it as a variable-length integer.
         self._flush()
         self.line(f"if {inner} is None: out += {bytes([0 if is_tagged else 255])!r}")
         with self.block("else:"):

@@ -53,6 +53,22 @@ def primitives(**changes: Any) -> Primitives:
     return Primitives(**{**values, **changes})
 
 
+def arrays(**changes: Any) -> Arrays:
+    values: dict[str, Any] = {
+        "flags": [True, False],
+        "bytes_": [-1],
+        "shorts": [],
+        "ints": [1, 2],
+        "longs": [3],
+        "ids": [IDENTITY],
+        "texts": ["a", ""],
+        "blobs": [b"z"],
+        "maybe_ints": None,
+        "maybe_texts": [],
+    }
+    return Arrays(**{**values, **changes})
+
+
 def versioned(**changes: Any) -> Versioned:
     values: dict[str, Any] = {"kept": 1, "branches": [], "client_id": "c"}
     return Versioned(**{**values, **changes})
@@ -71,18 +87,7 @@ FIXED = "01 fe 0102 ffff ffffffff fffffffe 4000000000000000 3fe0000000000000 000
         ),
         (primitives(), 1, FIXED + "04 6ec3a9  00  03 0102  00  06 6261746368  00  00"),
         (
-            Arrays(
-                flags=[True, False],
-                bytes_=[-1],
-                shorts=[],
-                ints=[1, 2],
-                longs=[3],
-                ids=[IDENTITY],
-                texts=["a", ""],
-                blobs=[b"z"],
-                maybe_ints=None,
-                maybe_texts=[],
-            ),
+            arrays(),
             1,
             "03 0100  02 ff  01  03 00000001 00000002  02 0000000000000003  02 000102030405060708090a0b0c0d0e0f"
             "  03 02 61 01  02 02 7a  00  01  00",
@@ -124,6 +129,10 @@ FIXED = "01 fe 0102 ffff ffffffff fffffffe 4000000000000000 3fe0000000000000 000
             "04 02 aabb  05 09 02 0000000000000001  c801 00",
         ),
         (versioned(names=["a"]), 4, "0001 01 0001 63 01 01 07 03 02 02 61"),
+        (versioned(backup=None), 4, "0001 01 0001 63 01 01 09 01 00"),
+        (versioned(backup=Leaf(id=1)), 4, "0001 01 0001 63 01 01 09 07 01 00000001 01 00"),
+        # A struct like its default is still written for what it keeps aside.
+        (versioned(owner=Leaf(unknown_tags=((5, b"x"),))), 3, "0001 01 000163 01 01 02 09 ffffffff 01 01 05 01 78"),
         (Empty(), 0, ""),
     ],
 )
@@ -295,6 +304,13 @@ def test_gathering_hands_records_out_without_copying() -> None:
         encode(fetch, 0)
 
 
+def test_nothing_is_gathered_after_records_that_end_a_message() -> None:
+    class Tail(Message, versions=(0, 0)):
+        records: Records
+
+    assert gather(Tail(records=b"batch"), 0) == [b"\x00\x00\x00\x05", b"batch"]
+
+
 @pytest.mark.parametrize(
     ("message", "version", "path", "reason"),
     [
@@ -303,6 +319,7 @@ def test_gathering_hands_records_out_without_copying() -> None:
         (primitives(medium="5"), 0, "medium", "'5' cannot be written as int32"),
         (primitives(large=2**63), 0, "large", "cannot be written as int64"),
         (primitives(id=b"short"), 1, "id", "ids of 16 bytes"),
+        (arrays(ids=[IDENTITY, b"short"]), 1, "ids", "ids of 16 bytes"),
         (primitives(text=None), 0, "text", "None cannot be written as string"),
         (primitives(text=b"text"), 0, "text", "cannot be written as string"),
         (primitives(text="k" * 32768), 0, "text", "32768 bytes is longer than 32767"),
@@ -324,9 +341,9 @@ def test_gathering_hands_records_out_without_copying() -> None:
         (versioned(numbers=[1]), 0, "numbers", "no such field"),
         (versioned(owner=None), 3, "owner", "None cannot be written as Leaf"),
         (versioned(numbers=[2**63]), 3, "numbers", "cannot be written as an array"),
-        (versioned(unknown_tags=((9, b""),)), 1, "tagged fields", "no tagged fields"),
+        (versioned(unknown_tags=((11, b""),)), 1, "tagged fields", "no tagged fields"),
         (versioned(unknown_tags=((2, b""),)), 4, "tagged fields", "unknown tag 2 has a field of its own"),
-        (versioned(unknown_tags=((9, b""), (9, b""))), 4, "tagged fields", "comes twice"),
+        (versioned(unknown_tags=((11, b""), (11, b""))), 4, "tagged fields", "comes twice"),
     ],
 )
 def test_a_value_that_the_version_cannot_carry_is_refused(

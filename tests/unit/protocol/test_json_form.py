@@ -53,7 +53,7 @@ def test_every_primitive_has_its_form() -> None:
 
 
 def test_fields_of_other_versions_and_tagged_defaults_are_left_out() -> None:
-    message = versioned(branches=[Branch(title="t", leaves=[Leaf(id=1)])])
+    message = versioned(branches=[Branch(title="t", leaves=[Leaf(id=1, name="dropped")])], hint="dropped")
     branch = {"title": "t", "leaves": [{"id": 1}]}
     assert to_json(message, 0) == {"old": 7, "kept": 1, "branches": [branch], "clientId": None}
     assert to_json(versioned(level=4, label=None), 3) == {**LEAST, "hint": "", "level": 4, "label": None}
