@@ -10,12 +10,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from struct import Struct
+from types import SimpleNamespace
 from typing import TypeVar
 
-import cython  # type: ignore[import-untyped]
 from crc32c import crc32c
 
 from barnabas.protocol.errors import InvalidRecord
+
+try:
+    import cython  # type: ignore[import-untyped]
+except ImportError:  # The compiler is there when the package is built; running needs only the answer to one question.
+    cython = SimpleNamespace(compiled=False)
 
 IS_COMPILED: bool = cython.compiled
 
