@@ -67,8 +67,12 @@ def view(records: list[Record]) -> dict[bytes | None, bytes]:
     return latest
 
 
+def fail(path: str, error: OSError) -> None:
+    raise AssertionError(f"{path} was taken offline: {error}")
+
+
 def clean_and_remove(disk: SimDisk, log: PartitionLog, now_ms: int) -> None:
-    cleaner = LogCleaner(disk, CLEANER, {PARTITION: log})
+    cleaner = LogCleaner(disk, CLEANER, {PARTITION: log}, take_offline=fail)
     while cleaner.begin(now_ms) is not None:
         while (step := cleaner.step()) is not None:
             for file in step.to_flush:

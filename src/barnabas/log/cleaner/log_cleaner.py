@@ -6,12 +6,19 @@ of this happens in one loop, that takes effect at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import errno
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from barnabas.log.checkpoint import CLEANER_CHECKPOINT, TopicPartition, read_offsets, write_offsets
+from barnabas.log.checkpoint import (
+    CLEANER_CHECKPOINT,
+    MalformedCheckpointError,
+    TopicPartition,
+    read_offsets,
+    write_offsets,
+)
 from barnabas.log.cleaner.clean import CleaningResult, CleaningStep, Steps, clean
 from barnabas.log.cleaner.offset_map import OffsetMap
 from barnabas.log.cleaner.plan import CleanableLog, CleaningPlan, plan_cleaning
@@ -42,11 +49,21 @@ class Cleaning:
 
 
 class LogCleaner:
-    """`logs` is the live table of the partitions' logs; the cleaner only reads it."""
+    """`logs` is the live table of the partitions' logs, which the cleaner only reads.
 
-    def __init__(self, disk: Disk, config: CleanerConfig, logs: Mapping[TopicPartition, CleanableLog]) -> None:
+    `take_offline` is told of a log directory whose disk has failed. A full disk only ends the cleaning under way.
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        config: CleanerConfig,
+        logs: Mapping[TopicPartition, CleanableLog],
+        take_offline: Callable[[str, OSError], object],
+    ) -> None:
         self._disk = disk
         self._logs = logs
+        self._take_offline = take_offline
         self._offsets = OffsetMap(config.dedupe_buffer_bytes, config.io_buffer_load_factor)
         # Kafka's buffer is shared between reading and writing too.
         self._chunk_bytes = config.io_buffer_bytes // 2
@@ -63,16 +80,19 @@ class LogCleaner:
         assert self._cleaning is None, "one log is cleaned at a time"
         filthiest: tuple[float, TopicPartition, CleaningPlan] | None = None
         for partition in self.idle_partitions():
-            log = self._logs[partition]
-            checkpoint = self._checkpoint(_parent(log.directory))
-            plan = plan_cleaning(log, checkpoint.get(partition), now_ms)
-            if plan.is_checkpoint_stale:
-                self._set_clean_offset(partition, log, plan.first_dirty_offset)
-            if plan.total_bytes and plan.is_worthwhile(log.config.min_cleanable_dirty_ratio):
-                candidate = (plan.dirty_ratio, partition, plan)
-                if filthiest is None or candidate[0] > filthiest[0]:
-                    filthiest = candidate
-        if filthiest is None:
+            log = self._logs.get(partition)
+            if log is None:  # Its directory has failed in this round.
+                continue
+            try:
+                plan = self._plan(partition, log, now_ms)
+            except OSError as error:
+                self._fail(log, error)
+                continue
+            if plan.is_worthwhile(log.config.min_cleanable_dirty_ratio) and (
+                filthiest is None or plan.dirty_ratio > filthiest[0]
+            ):
+                filthiest = (plan.dirty_ratio, partition, plan)
+        if filthiest is None or filthiest[1] not in self._logs:
             return None
         _, partition, plan = filthiest
         log = self._logs[partition]
@@ -80,11 +100,17 @@ class LogCleaner:
         self._cleaning = Cleaning(partition, log, plan, steps)
         return self._cleaning
 
+    def _plan(self, partition: TopicPartition, log: CleanableLog, now_ms: int) -> CleaningPlan:
+        plan = plan_cleaning(log, self._checkpoint(_parent(log.directory)).get(partition), now_ms)
+        if plan.is_checkpoint_stale:
+            self._set_clean_offset(partition, log, plan.first_dirty_offset)
+        return plan
+
     def step(self) -> CleaningStep | None:
         """Do a piece of the cleaning under way; None when it is over, done or given up.
 
-        What the step names must be flushed before the next one. An OSError is one of the log's directory. A log that
-        cannot be read is not cleaned again, as every attempt would end at the same place.
+        What the step names must be flushed before the next one. A log that cannot be understood is not cleaned again,
+        as every attempt would end at the same place.
         """
         cleaning = self._cleaning
         if cleaning is None:
@@ -92,21 +118,31 @@ class LogCleaner:
         try:
             return next(cleaning.steps)
         except StopIteration as stop:
-            cleaning.result = stop.value
             self._cleaning = None
-            assert cleaning.result is not None
-            end_offset = cleaning.result.end_offset
-            if end_offset == cleaning.plan.first_dirty_offset:
-                self._uncleanable[cleaning.partition] = "the keys of a batch do not fit log.cleaner.dedupe.buffer.size"
-            else:
-                self._set_clean_offset(cleaning.partition, cleaning.log, end_offset)
+            self._finish(cleaning, stop.value)
         except ApiError as error:
             self._cleaning = None
             self._uncleanable[cleaning.partition] = str(error)
-        except OSError:
+        except OSError as error:
             self._cleaning = None
-            raise
+            self._fail(cleaning.log, error)
         return None
+
+    def _finish(self, cleaning: Cleaning, result: CleaningResult) -> None:
+        cleaning.result = result
+        if result.end_offset == cleaning.plan.first_dirty_offset:
+            self._uncleanable[cleaning.partition] = "the keys of a batch do not fit log.cleaner.dedupe.buffer.size"
+            return
+        try:
+            self._set_clean_offset(cleaning.partition, cleaning.log, result.end_offset)
+        except OSError as error:
+            self._fail(cleaning.log, error)
+
+    def _fail(self, log: CleanableLog, error: OSError) -> None:
+        if error.errno != errno.ENOSPC:
+            log_directory = _parent(log.directory)
+            self.drop_directory(log_directory)
+            self._take_offline(log_directory, error)
 
     def rest_ms(self, step: CleaningStep, now_ms: int) -> int:
         """How long to wait after a step to stay below log.cleaner.io.max.bytes.per.second."""
@@ -179,7 +215,11 @@ class LogCleaner:
 
     def _checkpoint(self, log_directory: str) -> dict[TopicPartition, int]:
         if log_directory not in self._checkpoints:
-            self._checkpoints[log_directory] = read_offsets(self._disk, f"{log_directory}/{CLEANER_CHECKPOINT}")
+            try:
+                offsets = read_offsets(self._disk, f"{log_directory}/{CLEANER_CHECKPOINT}")
+            except MalformedCheckpointError:
+                offsets = {}  # Cleaning from the start again is safe, and writes another checkpoint.
+            self._checkpoints[log_directory] = offsets
         return self._checkpoints[log_directory]
 
     def _write(self, log_directory: str) -> None:

@@ -36,7 +36,11 @@ def clean_all(cleaner: LogCleaner) -> None:
 
 def make_cleaner(disk: SimDisk, *, dirty: int = 10) -> tuple[LogCleaner, dict[TopicPartition, PartitionLog]]:
     logs = {FIRST: make_log(disk, FIRST, dirty=dirty)}
-    return LogCleaner(disk, SMALL, logs), logs
+    return LogCleaner(disk, SMALL, logs, fail), logs
+
+
+def fail(path: str, error: OSError) -> None:
+    raise AssertionError(f"{path} was taken offline: {error}")
 
 
 def values(log: PartitionLog) -> list[bytes | None]:
@@ -54,7 +58,7 @@ def test_a_dirty_log_is_cleaned_once_and_the_checkpoint_says_how_far() -> None:
     assert values(logs[FIRST]) == [b"9"]
     assert read_offsets(disk, CHECKPOINT) == {FIRST: 10}
     assert cleaner.begin(0) is None
-    assert LogCleaner(disk, SMALL, logs).begin(0) is None
+    assert LogCleaner(disk, SMALL, logs, fail).begin(0) is None
 
 
 def test_the_filthiest_log_is_first() -> None:
@@ -63,7 +67,7 @@ def test_the_filthiest_log_is_first() -> None:
     write_offsets(disk, CHECKPOINT, {FIRST: 10})
     append(logs[FIRST], (b"k", b"x"))
     logs[FIRST].roll(0)
-    cleaner = LogCleaner(disk, SMALL, logs)
+    cleaner = LogCleaner(disk, SMALL, logs, fail)
     cleaning = cleaner.begin(0)
     assert cleaning is not None
     assert cleaning.partition == SECOND
@@ -134,22 +138,52 @@ def test_a_batch_with_more_keys_than_the_map_holds_is_reported() -> None:
     log = PartitionLog(disk, "/a/t-0", make_config(), rng=Random(0), now_ms=0)
     append_at(log, 0, *((b"%d" % index, b"v") for index in range(20)))
     log.roll(0)
-    cleaner = LogCleaner(disk, CleanerConfig(dedupe_buffer_bytes=2_000), {FIRST: log})
+    cleaner = LogCleaner(disk, CleanerConfig(dedupe_buffer_bytes=2_000), {FIRST: log}, fail)
     cleaner.begin(0)
     clean_all(cleaner)
     assert "dedupe.buffer" in cleaner.uncleanable[FIRST]
 
 
-def test_a_failing_disk_is_for_the_directory_to_deal_with() -> None:
+@pytest.mark.parametrize(
+    ("operation", "path_end"),
+    [
+        ("write", ".log.cleaned"),
+        ("rename", ".index.cleaned"),
+        ("open", "cleaner-offset-checkpoint"),
+        ("flush", "cleaner-offset-checkpoint.tmp"),
+    ],
+)
+def test_a_failing_disk_takes_the_directory_offline_and_spares_the_others(operation: str, path_end: str) -> None:
     disk = SimDisk()
-    cleaner, _ = make_cleaner(disk)
+    logs = {FIRST: make_log(disk, FIRST, dirty=10), SECOND: make_log(disk, SECOND, dirty=10, directory="/b")}
+    failed: list[str] = []
+
+    def take_offline(path: str, _error: OSError) -> None:
+        failed.append(path)
+        del logs[FIRST]
+
+    disk.fail(operation, path_end, errno.EIO)
+    cleaner = LogCleaner(disk, SMALL, logs, take_offline)
     cleaner.begin(0)
-    disk.fail("write", ".log.cleaned", errno.EIO)
-    with pytest.raises(OSError, match="Input/output"):
-        clean_all(cleaner)
-    cleaner.drop_directory("/a")
-    assert cleaner.step() is None
+    clean_all(cleaner)
+    assert failed == ["/a"]
     assert cleaner.uncleanable == {}
+    cleaner.begin(0)
+    clean_all(cleaner)
+    assert values(logs[SECOND]) == [b"9"]
+
+
+def test_a_full_disk_ends_a_cleaning_and_another_may_follow() -> None:
+    disk = SimDisk()
+    cleaner, logs = make_cleaner(disk)
+    cleaner.begin(0)
+    disk.free_bytes = 0
+    clean_all(cleaner)
+    assert not any("cleaned" in name for name in disk.names("/a/t-0"))
+    disk.free_bytes = None
+    cleaner.begin(0)
+    clean_all(cleaner)
+    assert values(logs[FIRST]) == [b"9"]
 
 
 def test_a_directory_that_is_lost_during_a_cleaning_is_let_go() -> None:
@@ -162,6 +196,15 @@ def test_a_directory_that_is_lost_during_a_cleaning_is_let_go() -> None:
     cleaner.drop_directory("/a")
     logs.clear()
     assert cleaner.begin(0) is None
+
+
+def test_a_damaged_checkpoint_makes_the_log_dirty_from_its_start() -> None:
+    disk = SimDisk()
+    cleaner, _ = make_cleaner(disk)
+    disk.open(CHECKPOINT, create=True).write_at(0, b"not a checkpoint")
+    cleaner.begin(0)
+    clean_all(cleaner)
+    assert read_offsets(disk, CHECKPOINT) == {FIRST: 10}
 
 
 def test_cutting_a_log_cuts_what_is_known_to_be_clean() -> None:
@@ -193,7 +236,7 @@ def test_the_time_to_rest_follows_from_what_was_read_and_written() -> None:
     disk = SimDisk()
     logs = {FIRST: make_log(disk, FIRST, dirty=10)}
     config = CleanerConfig(dedupe_buffer_bytes=100_000, io_buffer_bytes=512, io_max_bytes_per_second=1_000)
-    cleaner = LogCleaner(disk, config, logs)
+    cleaner = LogCleaner(disk, config, logs, fail)
     cleaner.begin(0)
     step = cleaner.step()
     assert step is not None
