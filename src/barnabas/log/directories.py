@@ -22,7 +22,7 @@ from barnabas.log.checkpoint import (
 )
 from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
 from barnabas.log.log_config import LogConfig
-from barnabas.log.meta_properties import MetaProperties, read_meta_properties
+from barnabas.log.meta_properties import MetaProperties, MetaPropertiesError, read_meta_properties
 from barnabas.log.names import (
     DELETE_DIRECTORY,
     FUTURE_DIRECTORY,
@@ -106,6 +106,9 @@ class LogDirectories:
         except OSError as error:
             lock.release()
             self.failures[path] = error
+        except MetaPropertiesError as error:
+            lock.release()
+            raise LogDirectoryError(str(error)) from error
 
     def _make_durably(self, path: str) -> None:
         """Make a directory and the parents it lacks, each durably named in the one above it."""

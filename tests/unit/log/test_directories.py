@@ -65,6 +65,16 @@ def test_one_directory_cannot_be_given_twice() -> None:
         open_directories(SimDisk(), "/a", "/a")
 
 
+def test_a_directory_with_unreadable_meta_properties_is_refused_and_let_go() -> None:
+    disk = SimDisk()
+    disk.make_directory("/a")
+    disk.open("/a/meta.properties", create=True).write_at(0, b"version=9\n")
+    with pytest.raises(LogDirectoryError, match="version 9"):
+        open_directories(disk, "/a")
+    disk.remove("/a/meta.properties")
+    open_directories(disk, "/a")
+
+
 def test_a_directory_that_cannot_be_opened_is_offline_and_the_others_are_not() -> None:
     disk = SimDisk()
     disk.fail("make_directory", "/a", errno.EIO)
