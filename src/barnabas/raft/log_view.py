@@ -1,7 +1,8 @@
 """The log as the quorum's decisions see it: read only, its end as of the last effect that was carried out.
 
 Appends and truncations are effects. The driver carries them out before it steps the node again, so that at the
-beginning of a step the view shows every one of them.
+beginning of a step the view shows every one of them. A driver that opens a log which a crash left behind its latest
+snapshot lets the snapshot take the log's place first.
 """
 
 from __future__ import annotations

@@ -135,7 +135,8 @@ class RaftNode:
             case events.SnapshotInstalled():
                 following.snapshot_installed(quorum, event)
             case events.SnapshotGenerated(snapshot_id):
-                quorum.history.forget_before(snapshot_id.offset)
+                # What holds at its last contained offset stays: the log may yet be truncated to the snapshot's end.
+                quorum.history.forget_before(snapshot_id.offset - 1)
             case events.KRaftVersionUpgradeRequested():
                 membership.receive_kraft_upgrade(quorum, event)
             case events.ResignationRequested(epoch):
@@ -220,7 +221,7 @@ class RaftNode:
         assert (saved.epoch, saved.leader_id) == (role.epoch, role.leader_id), "epoch and leader are persisted"
         assert saved.voted_key == role.voted_key, "a vote is persisted, and kept for its epoch"
         if isinstance(role, Candidate | Prospective):
-            assert quorum.is_voter, "only a voter stands for election"
+            assert quorum.may_stand, "only a voter stands for election"
         if isinstance(role, Leader):
             self._validate_leader(role)
 

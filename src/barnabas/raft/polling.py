@@ -59,12 +59,11 @@ def next_deadline_ms(quorum: Quorum) -> int | None:
             if leader.pending_change is not None:
                 times.append(leader.pending_change.deadline_ms)
         case Follower() as follower:
-            if quorum.is_voter:
-                times.append(follower.fetch_deadline_ms)
+            times.append(follower.fetch_deadline_ms)
             if quorum.is_voter or quorum.settings.auto_join_enable:
                 times.append(follower.update_voter_deadline_ms)
         case Unattached() as unattached:
-            if quorum.is_voter:
+            if quorum.may_stand:
                 times.append(unattached.election_deadline_ms)
         case Candidate() | Prospective() | Resigned() as waiting:
             times.append(waiting.election_deadline_ms)
@@ -141,17 +140,22 @@ def _poll_resigned(quorum: Quorum, role: Resigned) -> None:
 
 
 def _poll_unattached(quorum: Quorum, role: Unattached) -> None:
-    if quorum.is_voter and quorum.now_ms >= role.election_deadline_ms and quorum.shutdown_deadline_ms is None:
+    if quorum.may_stand and quorum.now_ms >= role.election_deadline_ms and quorum.shutdown_deadline_ms is None:
         quorum.become_prospective()
     else:
         _fetch_from_bootstrap(quorum)
 
 
 def _poll_follower(quorum: Quorum, role: Follower) -> None:
-    if quorum.is_voter and quorum.now_ms >= role.fetch_deadline_ms and quorum.shutdown_deadline_ms is None:
-        quorum.become_prospective()
-        return
-    if quorum.now_ms >= role.update_voter_deadline_ms and _tell_of_itself(quorum, role):
+    if quorum.now_ms >= role.fetch_deadline_ms:
+        if quorum.may_stand and quorum.shutdown_deadline_ms is None:
+            quorum.become_prospective()
+            return
+        # A replica may be a voter without knowing it yet, and must not hold up others' election for a silent leader.
+        role.has_fetched = False
+    # A leader that does not answer is not told again before others were asked who leads.
+    is_silent = quorum.connections.has_timed_out(role.leader, quorum.now_ms)
+    if quorum.now_ms >= role.update_voter_deadline_ms and not is_silent and _tell_of_itself(quorum, role):
         return
     _fetch(quorum, role)
 

@@ -81,6 +81,21 @@ class Quorum:
         return self.voters.has_voter(self.local.key)
 
     @property
+    def may_stand(self) -> bool:
+        """Whether this replica may be elected: as a voter, or while its own removal may not be committed yet.
+
+        The record that removes it may be on no other log, and then the remaining voters cannot elect anybody whose
+        log is shorter; it leads once more, to commit that record.
+        """
+        if self.is_voter:
+            return True
+        offset = self.history.voters_offset
+        if offset is None or (self.high_watermark is not None and offset < self.high_watermark):
+            return False
+        former = self.history.voters_at(offset - 1)
+        return former is not None and former.has_voter(self.local.key)
+
+    @property
     def is_only_voter(self) -> bool:
         return self.voters.is_only_voter(self.local.key)
 
@@ -216,7 +231,7 @@ class Quorum:
         self._persist()
 
     def become_prospective(self) -> None:
-        assert self.is_voter, "only a voter stands for election"
+        assert self.may_stand, "only a voter stands for election"
         assert not isinstance(self.role, Leader | Prospective)
         self._change_to(
             Prospective(
@@ -232,7 +247,7 @@ class Quorum:
         self.count_votes()
 
     def become_candidate(self) -> None:
-        assert self.is_voter, "only a voter stands for election"
+        assert self.may_stand, "only a voter stands for election"
         assert isinstance(self.role, Prospective)
         self._change_to(
             Candidate(
@@ -248,7 +263,8 @@ class Quorum:
 
     def _own_ballot(self) -> Ballot:
         ballot = Ballot(self.voters)
-        ballot.grant(self.local.id)
+        if self.is_voter:
+            ballot.grant(self.local.id)
         return ballot
 
     def count_votes(self) -> None:

@@ -17,6 +17,7 @@ from barnabas.raft.leader import Leader
 from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.majority import majority_size
 from barnabas.raft.replica import ReplicaKey
+from barnabas.raft.voters import VoterSet
 from barnabas.sim.raft_storage import StoredBatch
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Checks:
         self.epochs: dict[ReplicaKey, int] = {}
         self.high_watermarks: dict[tuple[int, int], int] = {}
         self.acknowledged: list[tuple[object, int, int]] = []
+        # The voters and kraft.version that held at each committed offset.
+        self.quorums: dict[int, tuple[VoterSet | None, int]] = {}
 
     def effect(self, process: Process, effect: Effect) -> None:
         """What an effect promises must already be true when it is carried out."""
@@ -111,6 +114,8 @@ class Checks:
         assert high_watermark >= before, f"high watermark falls from {before} to {high_watermark}"
         self.high_watermarks[life] = high_watermark
         if isinstance(process.node.role, Leader):
+            last_epoch = process.storage.log.end_if_truncated(high_watermark).epoch
+            assert last_epoch == process.node.epoch, "a leader commits by a record of its own epoch"
             self._check_majority(process, process.node.role, high_watermark)
         log = process.storage.log
         for batch in log.batches[log.count_before(before) :]:
@@ -124,9 +129,20 @@ class Checks:
                 self.checksums[batch.next_offset] = checksum
                 self.committed_end = batch.next_offset
         assert high_watermark <= self.committed_end, "what is committed is whole batches"
+        history = process.node.history
+        quorum = history.voters_at(high_watermark - 1), history.kraft_version_at(high_watermark - 1)
+        if high_watermark == self.committed_end and high_watermark not in self.quorums:
+            self._note_change(high_watermark, quorum[0])
+        known_quorum = self.quorums.setdefault(high_watermark, quorum)
+        assert known_quorum == quorum, f"{process.node_id} sees other voters at offset {high_watermark}"
         self._check_state(process)
         if isinstance(process.node.role, Leader):
             self._acknowledge(process, high_watermark)
+
+    def _note_change(self, high_watermark: int, voters: VoterSet | None) -> None:
+        before = max((offset for offset in self.quorums if offset < high_watermark), default=None)
+        if before is not None and self.quorums[before][0] != voters:
+            self.world.counts["voters changed"] += 1
 
     def _check_majority(self, process: Process, leader: Leader, high_watermark: int) -> None:
         """Committed means durable on a majority of the voters that the leader counts."""

@@ -108,6 +108,7 @@ class Process:
         self.applied = Applied()
         self.accepted = []
         self._timer += 1
+        self.storage.recover()
         log = self.storage.log
         self.node = self.world.make_node(
             local=self.voter,

@@ -175,6 +175,12 @@ class Storage:
         if self._syncing is not None:
             self._syncing = 0, []
 
+    def recover(self) -> None:
+        """What opening the log does: a snapshot that is ahead of what is left of the log takes its place."""
+        snapshot_id = self.log.latest_snapshot_id
+        if snapshot_id is not None and not self.log.end.is_at_least(snapshot_id):
+            self.install_snapshot(snapshot_id, self.log.snapshots[snapshot_id])
+
     def stop(self) -> None:
         """The process is gone; what it wrote is still with the system, flushed or not."""
         self._syncing = None

@@ -12,8 +12,9 @@ from typing import Any
 from zlib import crc32
 
 from barnabas.protocol.codec import decode, encode
-from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listener
-from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
+from barnabas.protocol.errors import ErrorCode
+from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
+from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, effects, events
@@ -70,7 +71,7 @@ class Plan:
         is_calm = rng.random() < 0.1
         plan = cls(
             voters=voters,
-            spares=rng.choice([0, 0, 1, 2]) if is_dynamic else 0,
+            spares=rng.choice([0, 1, 2, 3]) if is_dynamic else 0,
             observers=rng.choice([0, 0, 1, 2]),
             is_dynamic=is_dynamic,
             auto_join=is_dynamic and rng.random() < 0.5,
@@ -88,13 +89,13 @@ class Plan:
             delay_max_ms=rng.choice([5, 50, 400, 1_500]),
             straggling=rng.choice([0.0, 0.01, 0.1]),
         )
-        plan.crash_per_step = rng.choice([0.0, 0.001, 0.005, 0.02])
+        plan.crash_per_step = rng.choice([0.0, 0.002, 0.01, 0.04])
         plan.partition_every_ms = rng.choice([0, 2_000, 6_000])
         plan.pause_every_ms = rng.choice([0, 3_000])
         plan.resign_every_ms = rng.choice([0, 0, 3_000])
         if is_dynamic:
-            plan.voter_change_every_ms = rng.choice([0, 1_500, 4_000])
-            plan.disk_loss_every_ms = rng.choice([0, 6_000])
+            plan.voter_change_every_ms = rng.choice([0, 300, 1_500])
+            plan.disk_loss_every_ms = rng.choice([0, 2_500, 6_000])
         elif rng.random() < 0.5:
             plan.upgrade_after_ms = rng.choice([3_000, 8_000])
         return plan
@@ -173,6 +174,9 @@ class RaftWorld(World):
 
     def deliver_response(self, source: Process, asked: Asked, response: Message) -> None:
         if asked.source == TOOL:
+            assert isinstance(response, AddRaftVoterResponse | RemoveRaftVoterResponse)
+            name = type(response).__name__.removesuffix("Response")
+            self.counts[f"{name} {ErrorCode(response.error_code).name}"] += 1
             return
         target, carried = self.processes[asked.source], self._carry(response)
 
@@ -315,7 +319,6 @@ class RaftWorld(World):
         voters = leader.node.quorum.voters
         if any(not sets.overlaps(voters) for sets in self.live_voter_sets()):
             return
-        request: Message
         gone = [voter for voter in voters if not self._has_disk(voter)]
         absent = [
             process
@@ -323,22 +326,26 @@ class RaftWorld(World):
             if process.can_become_voter and process.node_id not in voters.ids
         ]
         if absent and not gone and (self.rng.random() < 0.6 or len(voters) == 1):
-            joiner = self.rng.choice(absent)
-            host = endpoint_of(joiner.node_id).host
-            request = AddRaftVoterRequest(
-                cluster_id=self.cluster_id,
-                timeout_ms=1_000,
-                voter_id=joiner.node_id,
-                voter_directory_id=joiner.key.directory_id,
-                listeners=[Listener(name=LISTENER, host=host, port=PORT)],
-                ack_when_committed=self.rng.random() < 0.5,
-            )
+            self.add_voter(leader, self.rng.choice(absent))
         else:
-            leaver = self.rng.choice(gone or list(voters))
-            request = RemoveRaftVoterRequest(
-                cluster_id=self.cluster_id, voter_id=leaver.id, voter_directory_id=leaver.key.directory_id
-            )
-        self.counts[type(request).__name__] += 1
+            self.remove_voter(leader, self.rng.choice(gone or list(voters)))
+
+    def add_voter(self, leader: Process, joiner: Process) -> None:
+        host = endpoint_of(joiner.node_id).host
+        request = AddRaftVoterRequest(
+            cluster_id=self.cluster_id,
+            timeout_ms=1_000,
+            voter_id=joiner.node_id,
+            voter_directory_id=joiner.key.directory_id,
+            listeners=[Listener(name=LISTENER, host=host, port=PORT)],
+            ack_when_committed=self.rng.random() < 0.5,
+        )
+        leader.receive(Asked(TOOL, 0, 0, request))
+
+    def remove_voter(self, leader: Process, leaver: Voter) -> None:
+        request = RemoveRaftVoterRequest(
+            cluster_id=self.cluster_id, voter_id=leaver.id, voter_directory_id=leaver.key.directory_id
+        )
         leader.receive(Asked(TOOL, 0, 0, request))
 
     def _lose_disk(self) -> None:

@@ -1,0 +1,71 @@
+"""Run many seeded quorums under fire and tell how to replay the first that fails.
+
+python -m tools.simulate --count 5000            seeds from 0 on
+python -m tools.simulate --from 5000 --count 5000
+python -m tools.simulate --seed 4711             one seed, with its plan and what happened in it
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+from barnabas.sim.raft_world import Plan, simulate
+
+PROGRESS_EVERY = 100
+
+
+def run_seed(seed: int) -> tuple[int, int, Counter[str], str | None]:
+    """A seed, its steps, what happened in it, and how it failed if it did."""
+    try:
+        world = simulate(seed)
+    except Exception as error:  # Whatever stops a world is what this command looks for.
+        return seed, 0, Counter(), f"{type(error).__name__}: {error}"
+    return seed, world.steps, world.counts, None
+
+
+def run_many(first: int, count: int, jobs: int) -> int:
+    started, steps, happened, done = time.monotonic(), 0, Counter[str](), 0
+    with ProcessPoolExecutor(jobs) as pool:
+        for seed, taken, counts, failure in pool.map(run_seed, range(first, first + count), chunksize=10):
+            if failure is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+                print(f"\nseed {seed} fails: {failure}\nreplay: python -m tools.simulate --seed {seed}")
+                return 1
+            steps, happened, done = steps + taken, happened + counts, done + 1
+            if done % PROGRESS_EVERY == 0:
+                rate = done / (time.monotonic() - started)
+                print(f"\r{done} of {count} seeds, {steps} steps, {rate:.0f} seeds/s", end="", flush=True)
+    print(f"\r{count} seeds, {steps} steps, {time.monotonic() - started:.0f} s; all safe, all went on after healing")
+    print(", ".join(f"{what}: {times}" for what, times in sorted(happened.items())))
+    return 0
+
+
+def run_one(seed: int) -> int:
+    print(f"seed {seed}: {Plan.draw(seed)}")
+    try:
+        world = simulate(seed)
+    except Exception:  # The whole trace is what the reader wants here.
+        traceback.print_exc()
+        return 1
+    print(f"{world.steps} steps, {world.checks.committed_end} offsets committed, trace {world.trace:#010x}")
+    print(", ".join(f"{what}: {times}" for what, times in sorted(world.counts.items())))
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, help="run this one and say what happened")
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    return run_one(given.seed) if given.seed is not None else run_many(given.first, given.count, given.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
