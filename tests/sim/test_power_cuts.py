@@ -94,8 +94,7 @@ class History:
         self.check(self.log)
         self.written = [batch.data for batch in stored_batches(self.log)]
         self.reachable = [self.written[:]]
-        self.flushed_offset = min(self.flushed_offset, self.log.log_end_offset)
-        self.ask_producers()
+        self.go_on()
 
     def check(self, log: PartitionLog) -> None:
         check_log(log)
@@ -261,10 +260,15 @@ class History:
             self.disk.before_operation = None
             self.log = self.open_log(self.disk)
             self.is_clean = False
+        self.reachable = [self.written[:]]
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Opening has made durable what is there; producers go on with what the log knows of them."""
+        self.flushed_offset = self.log.recovery_point
         self.ask_producers()
 
     def ask_producers(self) -> None:
-        """Go on with the sequences and transactions that the log knows."""
         self.sequences = {pid: entry.last_sequence + 1 for pid, entry in self.log.producer_state.producers.items()}
         self.open_transactions = set(self.log.producer_state.ongoing.values())
 

@@ -34,14 +34,14 @@ class LocalLog:
         self.segments = loaded.segments
         self.active = loaded.segments.active
         self.log_end_offset = loaded.log_end_offset
-        self.recovery_point = loaded.recovery_point
+        self.recovery_point = loaded.log_end_offset
         self.flushed_ms = now_ms
         self.deleted_files = DeletedFiles(disk)
         self._disk = disk
         self._rng = rng
         self._has_new_names = True
-        # Segments whose indexes were trimmed or built anew since the last flush, also below the recovery point.
-        self._reindexed = set(loaded.rebuilt)
+        # Segments that were rolled since the last flush: their files were cut, maybe below the recovery point.
+        self._trimmed: set[LogSegment] = set()
         self._truncations = 0
         self._bound: tuple[int, LogSegment, int] | None = None
 
@@ -68,12 +68,10 @@ class LocalLog:
             active.become_inactive()
         except OSError:
             segment.delete()
-            active.offset_index.grow()
-            active.time_index.grow()
             raise
         self.segments.add(segment)
         self.active = segment
-        self._reindexed.add(active)
+        self._trimmed.add(active)
         self._has_new_names = True
         return segment
 
@@ -86,10 +84,6 @@ class LocalLog:
             now_ms=now_ms,
             roll_jitter_ms=self.config.draw_jitter_ms(self._rng),
         )
-
-    def names_changed(self) -> None:
-        """A file has appeared in the directory that the next flush must make durable."""
-        self._has_new_names = True
 
     def flush_names(self) -> None:
         """Make all changes of names durable now."""
@@ -130,7 +124,7 @@ class LocalLog:
         """Take segments out of the log, one after the other; their files go when the delay is over."""
         for segment in segments:
             self.segments.remove(segment)
-            self._reindexed.discard(segment)
+            self._trimmed.discard(segment)
             segment.rename_suffix(DELETED)
             self.deleted_files.add(segment, now_ms + self.config.file_delete_delay_ms)
         self._bound = None
@@ -162,8 +156,8 @@ class LocalLog:
             segments = self.segments.holding(self.recovery_point, offset)
         else:
             return None
-        segments = sorted(self._reindexed.union(segments), key=lambda segment: segment.base_offset)
-        self._reindexed.clear()
+        segments = sorted(self._trimmed.union(segments), key=lambda segment: segment.base_offset)
+        self._trimmed.clear()
         files: list[Flushable] = [file for segment in segments for file in segment.files_to_flush()]
         directory = self.directory if self._has_new_names else None
         self._has_new_names = False

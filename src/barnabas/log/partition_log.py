@@ -70,7 +70,9 @@ class PartitionLog:
                 max_transaction_timeout_ms=max_transaction_timeout_ms,
             )
 
-        disk.make_directory(directory)
+        if not disk.exists(directory):
+            disk.make_directory(directory)
+            disk.flush_directory(directory.rpartition("/")[0])
         loaded = LogLoader(
             disk,
             directory,
@@ -283,7 +285,6 @@ class PartitionLog:
                 except OSError:
                     segment.undo(mark)
                     raise
-                self._local.names_changed()
             self.producer_state.apply(update, end_offset)
         self._local.log_end_offset = end_offset
 
@@ -300,7 +301,6 @@ class PartitionLog:
         snapshot = self.producer_state.take_snapshot(flush=False)
         if snapshot is not None:
             self._unflushed_snapshots.append(snapshot)
-            self._local.names_changed()
         return segment
 
     # Reading

@@ -1,8 +1,8 @@
 """Opening a log: what an interrupted operation left is finished or dropped, and what was not flushed is checked.
 
 After a clean stop the files are taken as they are. Otherwise every segment from the recovery point on is read; the
-first batch that is not sound ends the log, and indexes, leader epochs and producer state are built anew from what is.
-A log always opens, and nothing that was flushed is lost.
+first batch that is not sound ends the log, and indexes, leader epochs and producer state are built anew from what is
+and flushed. A log always opens, nothing that was flushed is lost, and what was found is durable from then on.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from barnabas.log.names import (
     OFFSET_INDEX,
     SEGMENT_FILES,
     SWAP,
+    TIME_INDEX,
     TRANSACTION_INDEX,
     OffsetName,
     offset_name,
@@ -35,7 +36,7 @@ from barnabas.log.transaction_index import AbortedTransaction, CorruptTransactio
 from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import CorruptMessage, InvalidRecord
-from barnabas.records.batch import MAGIC, BatchHeader
+from barnabas.records.batch import MAGIC, NO_LEADER_EPOCH, BatchHeader
 
 
 class LoadedLog(NamedTuple):
@@ -43,9 +44,7 @@ class LoadedLog(NamedTuple):
     leader_epochs: LeaderEpochs
     producer_state: ProducerState
     log_start_offset: int
-    log_end_offset: int
-    recovery_point: int
-    rebuilt: list[LogSegment]  # Their indexes are new and not flushed yet.
+    log_end_offset: int  # Everything below it is durable.
 
 
 class LogLoader:
@@ -75,7 +74,6 @@ class LogLoader:
         self._make_producer_state = make_producer_state
         self._leader_epochs = LeaderEpochs(disk, f"{directory}/{LEADER_EPOCH_CHECKPOINT}")
         self._segments = Segments()
-        self._rebuilt: list[LogSegment] = []
 
     def load(self) -> LoadedLog:
         self._finish_swaps()
@@ -100,16 +98,7 @@ class LogLoader:
         )
         # Names that were dropped must not come back after another power cut, beside what is written from now on.
         self._disk.flush_directory(self._directory)
-        recovery_point = log_end_offset if self._had_clean_shutdown else min(self._recovery_point, log_end_offset)
-        return LoadedLog(
-            self._segments,
-            self._leader_epochs,
-            producer_state,
-            log_start_offset,
-            log_end_offset,
-            recovery_point,
-            self._rebuilt,
-        )
+        return LoadedLog(self._segments, self._leader_epochs, producer_state, log_start_offset, log_end_offset)
 
     # Interrupted operations
 
@@ -168,12 +157,12 @@ class LogLoader:
         for parsed in names:
             if parsed.kind in SEGMENT_FILES and not parsed.suffix and parsed.offset not in logs:
                 self._remove(offset_name(parsed.offset, parsed.kind))
-        indexed = {parsed.offset for parsed in names if parsed.kind == OFFSET_INDEX and not parsed.suffix}
+        indexes = {(parsed.offset, parsed.kind) for parsed in names if not parsed.suffix}
         for base_offset in sorted(logs):
             try:
                 segment = self._segment(base_offset)
                 segment.transaction_index.check()
-                is_sound = base_offset in indexed
+                is_sound = {(base_offset, OFFSET_INDEX), (base_offset, TIME_INDEX)} <= indexes
             except CorruptTransactionIndexError:
                 self._remove(offset_name(base_offset, TRANSACTION_INDEX))
                 segment = self._segment(base_offset)
@@ -193,16 +182,20 @@ class LogLoader:
             unflushed = self._segments.holding(self._recovery_point)
             # One that was flushed while it was active and rolled since may have kept its active length.
             last_flushed = self._segments.floor(self._recovery_point - 1)
-            if last_flushed is not None and not last_flushed.ends_properly():
-                suspects.append(last_flushed)
+            if last_flushed is not None and last_flushed not in unflushed:
+                if last_flushed.ends_properly():
+                    last_flushed.flush()
+                else:
+                    suspects.append(last_flushed)
         for segment in self._segments:
-            if segment in unflushed or segment in suspects:
+            if segment in unflushed:
                 dropped = self._recover_segment(segment)
                 following = self._segments.behind(segment)
-                is_lost = segment in unflushed and following is not None and self._has_gap(segment, following)
-                if dropped or is_lost:
+                if dropped or (following is not None and self._has_gap(segment, following)):
                     self._drop([later for later in self._segments if later.base_offset > segment.base_offset])
                     return
+            elif segment in suspects:
+                self._recover_segment(segment)
 
     def _has_gap(self, segment: LogSegment, following: LogSegment) -> bool:
         """Whether a file has lost exactly its last batches, which no checksum tells.
@@ -223,10 +216,8 @@ class LogLoader:
             had_clean_shutdown=False,
         )
         dropped = segment.rebuild(self._sound_batches(segment, state))
-        self._rebuilt.append(segment)
-        if dropped:
-            # What was cut must not come back behind what will be written in its place.
-            segment.file.flush()
+        # Otherwise what was cut could come back behind what will be written in its place.
+        segment.flush()
         # The next segment's recovery starts from here.
         state.take_snapshot()
         return dropped
@@ -234,12 +225,13 @@ class LogLoader:
     def _sound_batches(self, segment: LogSegment, state: ProducerState) -> Iterator[BatchHeader]:
         """The headers of the sound batches from the beginning on, each with its effect on epochs and producers."""
         segment_bytes = segment.file.size()
-        next_offset = segment.base_offset
+        next_offset, leader_epoch = segment.base_offset, NO_LEADER_EPOCH
         try:
             for header, batch in read_batches(segment.file, 0, segment_bytes):
-                if header.base_offset < next_offset and header.magic == MAGIC:
+                # The checksum does not cover offset and epoch, but a torn one is too small, and neither ever falls.
+                if header.magic == MAGIC and (header.base_offset < next_offset or header.leader_epoch < leader_epoch):
                     return
-                next_offset = header.next_offset
+                next_offset, leader_epoch = header.next_offset, header.leader_epoch
                 if not segment.offset_index.can_hold(header.last_offset):
                     return
                 if header.magic == MAGIC:
@@ -277,8 +269,6 @@ class LogLoader:
         """Remove segments that the log has no place for, the last first, so that what a power cut leaves has no gap."""
         for segment in reversed(segments):
             self._segments.remove(segment)
-            if segment in self._rebuilt:
-                self._rebuilt.remove(segment)
             segment.delete()
 
     def _segment(self, base_offset: int, suffix: str = "") -> LogSegment:
