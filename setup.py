@@ -3,7 +3,7 @@
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ["barnabas.records.kernel"]
+KERNELS = ["barnabas.records.kernel", "barnabas.log.cleaner.kernel"]
 
 extensions = cythonize(
     [Extension(name, [f"src/{name.replace('.', '/')}.py"]) for name in KERNELS],

@@ -72,7 +72,7 @@ def fail(path: str, error: OSError) -> None:
 
 
 def clean_and_remove(disk: SimDisk, log: PartitionLog, now_ms: int) -> None:
-    cleaner = LogCleaner(disk, CLEANER, {PARTITION: log}, take_offline=fail)
+    cleaner = LogCleaner(disk, CLEANER, {PARTITION: log}, take_offline=fail, rng=Random(0))
     while cleaner.begin(now_ms) is not None:
         while (step := cleaner.step()) is not None:
             for file in step.to_flush:

@@ -27,7 +27,7 @@ def retain(
     header: BatchHeader,
     data: bytes,
     rows: array[int],
-    is_kept: Sequence[bool],
+    is_kept: Sequence[int],
     *,
     delete_horizon_ms: int | None = None,
 ) -> bytearray:
@@ -63,14 +63,14 @@ def retain_nothing(header: BatchHeader) -> bytearray:
     return assemble(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b"")
 
 
-def _join(data: bytes, rows: array[int], is_kept: Sequence[bool]) -> bytes:
+def _join(data: bytes, rows: array[int], is_kept: Sequence[int]) -> bytes:
     """The kept records' bytes, which need no change: both deltas count from what the batch keeps."""
     starts = select(rows[ROW_START::ROW_COLUMNS], is_kept)
     ends = select(rows[ROW_END::ROW_COLUMNS], is_kept)
     return b"".join([data[start:end] for start, end in zip(starts, ends, strict=True)])
 
 
-def _rebase(data: bytes, rows: array[int], is_kept: Sequence[bool], shift_ms: int) -> bytes:
+def _rebase(data: bytes, rows: array[int], is_kept: Sequence[int], shift_ms: int) -> bytes:
     """The kept records with their timestamp deltas counted from a base that is `shift_ms` earlier."""
     records = bytearray()
     columns = zip(

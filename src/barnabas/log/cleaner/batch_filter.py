@@ -97,9 +97,11 @@ class BatchFilter:
         if not header.record_count:
             return self._without_records(header)
         data, rows = read_records(batch, header)
-        is_kept = self._offsets.are_latest(data, rows, header.base_offset)
-        needs_horizon = min(rows[ROW_VALUE_LENGTH::ROW_COLUMNS]) < 0 and self._judge_tombstones(header, rows, is_kept)
-        kept_count = sum(is_kept)
+        kept_count, is_kept = self._offsets.mark_latest(data, rows, header.base_offset)
+        needs_horizon = False
+        if min(rows[ROW_VALUE_LENGTH::ROW_COLUMNS]) < 0:
+            needs_horizon = self._judge_tombstones(header, rows, is_kept)
+            kept_count = sum(is_kept)
         self._stats.records_read += header.record_count
         self._stats.records_kept += kept_count
         key_lengths = rows[ROW_KEY_LENGTH::ROW_COLUMNS]
@@ -111,7 +113,7 @@ class BatchFilter:
             return retain(header, data, rows, is_kept, delete_horizon_ms=self._now_ms + self._delete_retention_ms)
         return batch if kept_count == header.record_count else retain(header, data, rows, is_kept)
 
-    def _judge_tombstones(self, header: BatchHeader, rows: array[int], is_kept: list[bool]) -> bool:
+    def _judge_tombstones(self, header: BatchHeader, rows: array[int], is_kept: bytearray) -> bool:
         """Drop the tombstones whose time is over; true where some stay and the batch has no delete horizon yet."""
         horizon_ms = header.delete_horizon_ms
         latest_delta = self._offsets.latest_offset - header.base_offset

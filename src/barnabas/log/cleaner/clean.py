@@ -96,8 +96,8 @@ class _Compaction:
     # The dirty part's keys
 
     def _map_keys(self) -> Iterator[CleaningStep]:
-        self._offsets.clear()
         start, end = self._plan.first_dirty_offset, self._plan.first_uncleanable_offset
+        self._offsets.clear(keys_expected=end - start)
         dirty = self._log.segments.holding(start, end)
         if not dirty:
             return

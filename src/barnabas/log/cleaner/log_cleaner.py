@@ -24,6 +24,7 @@ from barnabas.log.cleaner.offset_map import OffsetMap
 from barnabas.log.cleaner.plan import CleanableLog, CleaningPlan, plan_cleaning
 from barnabas.log.cleaner.throttle import IoThrottle
 from barnabas.ports.disk import Disk
+from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import ApiError
 
 
@@ -60,11 +61,13 @@ class LogCleaner:
         config: CleanerConfig,
         logs: Mapping[TopicPartition, CleanableLog],
         take_offline: Callable[[str, OSError], object],
+        *,
+        rng: Rng,
     ) -> None:
         self._disk = disk
         self._logs = logs
         self._take_offline = take_offline
-        self._offsets = OffsetMap(config.dedupe_buffer_bytes, config.io_buffer_load_factor)
+        self._offsets = OffsetMap(config.dedupe_buffer_bytes, config.io_buffer_load_factor, seed=rng.randrange(1 << 64))
         # Kafka's buffer is shared between reading and writing too.
         self._chunk_bytes = config.io_buffer_bytes // 2
         self._throttle = IoThrottle(config.io_max_bytes_per_second)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from barnabas.log.cleaner.clean import CleaningResult, clean, run_to_end
+from barnabas.log.cleaner.kernel import SLOT_BYTES
 from barnabas.log.cleaner.offset_map import OffsetMap
 from barnabas.log.cleaner.plan import plan_cleaning
 from barnabas.log.log_config import LogConfig
@@ -19,7 +20,6 @@ from barnabas.records.record import Record, iterate_records
 from barnabas.sim.disk import SimDisk
 
 DIRECTORY = "/data/t-0"
-MEMORY_BYTES = 1024 * 1024
 
 Pair = tuple[bytes | None, bytes | None]
 
@@ -104,12 +104,12 @@ def clean_log(
     *,
     now_ms: int = 0,
     from_offset: int | None = None,
-    memory_bytes: int = MEMORY_BYTES,
+    keys_max: int = 10_000,
     chunk_bytes: int = 256,
 ) -> CleaningResult:
     """Clean everything before the active segment."""
     plan = plan_cleaning(log, from_offset, now_ms)
-    offsets = OffsetMap(memory_bytes, load_factor=1.0)
+    offsets = OffsetMap((keys_max + 1) * SLOT_BYTES, load_factor=1.0)
     return run_to_end(clean(disk, log, plan, offsets, chunk_bytes=chunk_bytes, now_ms=now_ms))
 
 

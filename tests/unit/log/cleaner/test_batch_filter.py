@@ -221,7 +221,7 @@ def test_what_does_not_fit_the_map_is_cleaned_in_the_next_round() -> None:
     ends = []
     offset: int | None = None
     for _ in range(20):
-        result = clean_log(disk, log, from_offset=offset, memory_bytes=3 * 196)
+        result = clean_log(disk, log, from_offset=offset, keys_max=3)
         if result.end_offset == offset:
             break
         offset = result.end_offset

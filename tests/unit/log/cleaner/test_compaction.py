@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.log.cleaner.offset_map import ENTRY_BYTES
 from barnabas.log.partition_log import PartitionLog
 from barnabas.records.compression import Compression
 from barnabas.records.record import Record
@@ -126,9 +125,7 @@ def clean_and_check(disk: SimDisk, log: PartitionLog, model: Model, keys_max: in
     before = {record.offset for record in read_committed(log)}
     bases = log.segments.base_offsets
     clean_from = model.clean_offset or 0
-    result = clean_log(
-        disk, log, now_ms=model.now_ms, from_offset=model.clean_offset, memory_bytes=keys_max * ENTRY_BYTES
-    )
+    result = clean_log(disk, log, now_ms=model.now_ms, from_offset=model.clean_offset, keys_max=keys_max)
     log.remove_deleted(model.now_ms)
     model.clean_offset = result.end_offset
     left = read_committed(log)

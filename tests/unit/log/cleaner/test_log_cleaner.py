@@ -36,7 +36,7 @@ def clean_all(cleaner: LogCleaner) -> None:
 
 def make_cleaner(disk: SimDisk, *, dirty: int = 10) -> tuple[LogCleaner, dict[TopicPartition, PartitionLog]]:
     logs = {FIRST: make_log(disk, FIRST, dirty=dirty)}
-    return LogCleaner(disk, SMALL, logs, fail), logs
+    return LogCleaner(disk, SMALL, logs, fail, rng=Random(0)), logs
 
 
 def fail(path: str, error: OSError) -> None:
@@ -58,7 +58,7 @@ def test_a_dirty_log_is_cleaned_once_and_the_checkpoint_says_how_far() -> None:
     assert values(logs[FIRST]) == [b"9"]
     assert read_offsets(disk, CHECKPOINT) == {FIRST: 10}
     assert cleaner.begin(0) is None
-    assert LogCleaner(disk, SMALL, logs, fail).begin(0) is None
+    assert LogCleaner(disk, SMALL, logs, fail, rng=Random(0)).begin(0) is None
 
 
 def test_the_filthiest_log_is_first() -> None:
@@ -67,7 +67,7 @@ def test_the_filthiest_log_is_first() -> None:
     write_offsets(disk, CHECKPOINT, {FIRST: 10})
     append(logs[FIRST], (b"k", b"x"))
     logs[FIRST].roll(0)
-    cleaner = LogCleaner(disk, SMALL, logs, fail)
+    cleaner = LogCleaner(disk, SMALL, logs, fail, rng=Random(0))
     cleaning = cleaner.begin(0)
     assert cleaning is not None
     assert cleaning.partition == SECOND
@@ -138,7 +138,7 @@ def test_a_batch_with_more_keys_than_the_map_holds_is_reported() -> None:
     log = PartitionLog(disk, "/a/t-0", make_config(), rng=Random(0), now_ms=0)
     append_at(log, 0, *((b"%d" % index, b"v") for index in range(20)))
     log.roll(0)
-    cleaner = LogCleaner(disk, CleanerConfig(dedupe_buffer_bytes=2_000), {FIRST: log}, fail)
+    cleaner = LogCleaner(disk, CleanerConfig(dedupe_buffer_bytes=20 * 24), {FIRST: log}, fail, rng=Random(0))
     cleaner.begin(0)
     clean_all(cleaner)
     assert "dedupe.buffer" in cleaner.uncleanable[FIRST]
@@ -163,7 +163,7 @@ def test_a_failing_disk_takes_the_directory_offline_and_spares_the_others(operat
         del logs[FIRST]
 
     disk.fail(operation, path_end, errno.EIO)
-    cleaner = LogCleaner(disk, SMALL, logs, take_offline)
+    cleaner = LogCleaner(disk, SMALL, logs, take_offline, rng=Random(0))
     cleaner.begin(0)
     clean_all(cleaner)
     assert failed == ["/a"]
@@ -236,7 +236,7 @@ def test_the_time_to_rest_follows_from_what_was_read_and_written() -> None:
     disk = SimDisk()
     logs = {FIRST: make_log(disk, FIRST, dirty=10)}
     config = CleanerConfig(dedupe_buffer_bytes=100_000, io_buffer_bytes=512, io_max_bytes_per_second=1_000)
-    cleaner = LogCleaner(disk, config, logs, fail)
+    cleaner = LogCleaner(disk, config, logs, fail, rng=Random(0))
     cleaner.begin(0)
     step = cleaner.step()
     assert step is not None
