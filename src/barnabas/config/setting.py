@@ -6,14 +6,20 @@ all walk the declarations. A value that is refused is refused by name, with what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 
 Value = bool | int | float | str | tuple[str, ...] | None
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
+DOUBLE_MAX = 1.7976931348623157e308
+
+HIDDEN = "[hidden]"  # What is shown of a value that is a secret.
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 class ConfigError(ValueError):
@@ -32,6 +38,14 @@ class Kind(Enum):
     LIST = 7
     CLASS = 8
     PASSWORD = 9
+
+
+class Reload(Enum):
+    """When a change of a node's setting takes effect, by the words of Kafka's documentation."""
+
+    READ_ONLY = "read-only"
+    PER_BROKER = "per-broker"
+    CLUSTER_WIDE = "cluster-wide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,47 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOfAnyCase:
+    """One of these words, in capitals or not."""
+
+    words: tuple[str, ...]
+
+    def refusal(self, value: Value) -> str | None:
+        is_allowed = isinstance(value, str) and value.upper() in self.words
+        return None if is_allowed else f"Value must be one of (in any case): {', '.join(self.words)}"
+
+    def __str__(self) -> str:
+        return f"(case insensitive) [{', '.join(self.words)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """A list of any words, none of them empty and none twice."""
+
+    is_empty_allowed: bool = True
+
+    def refusal(self, value: Value) -> str | None:
+        members = value if isinstance(value, tuple) else ()
+        if not members and not self.is_empty_allowed:
+            return "Value must not be empty"
+        if "" in members or len(set(members)) < len(members):
+            return "Value must be a list without empty and without repeated members"
+        return None
+
+    def __str__(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class NonEmpty:
+    def refusal(self, value: Value) -> str | None:
+        return None if value else "Value must not be empty"
+
+    def __str__(self) -> str:
+        return "non-empty string"
+
+
+@dataclass(frozen=True, slots=True)
 class ThrottledReplicas:
     """The replicas that a quota holds back: `*` for all, `none`, or pairs of partition and broker."""
 
@@ -98,12 +153,12 @@ class ThrottledReplicas:
         return "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
 
-Allowed = AtLeast | Between | OneOf | ThrottledReplicas
+Allowed = AtLeast | Between | OneOf | OneOfAnyCase | Distinct | NonEmpty | ThrottledReplicas
 
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A broker's setting that gives a topic's setting its default, perhaps in a coarser unit."""
+    """A broker's setting that gives another one its value where that has none, perhaps in a coarser unit."""
 
     name: str
     factor: int = 1
@@ -111,12 +166,21 @@ class Synonym:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
+    """One setting; a default of None stands for no value, which only a required setting may not be left with."""
+
     name: str
     kind: Kind
     default: Value
     doc: str
     allowed: Allowed | None = None
     synonyms: tuple[Synonym, ...] = ()
+    reload: Reload = Reload.READ_ONLY
+    is_required: bool = False
+    is_internal: bool = False
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.kind is Kind.PASSWORD
 
     def parse(self, text: str) -> Value:
         """The value that `text` stands for, or a ConfigError that says what is allowed."""
@@ -126,6 +190,14 @@ class Setting:
             raise ConfigError(f"Invalid value {text} for configuration {self.name}: {error}") from None
         self.check(value)
         return value
+
+    def value_in(self, given: Mapping[str, str]) -> Value:
+        """The value that a file of settings gives this one, which may be its default."""
+        if self.name in given:
+            return self.parse(given[self.name])
+        if self.is_required:
+            raise ConfigError(f'Missing required configuration "{self.name}" which has no default value.')
+        return self.default
 
     def check(self, value: Value) -> None:
         refusal = self.allowed.refusal(value) if self.allowed else None
@@ -139,7 +211,13 @@ class Setting:
             return "true" if value else "false"
         if isinstance(value, tuple):
             return ",".join(value)
+        if isinstance(value, float):
+            return _format_double(value)
         return "" if value is None else str(value)
+
+    def shown(self, value: Value) -> str:
+        """A value as it may stand in a log or an answer: like `format`, but a secret stays one."""
+        return HIDDEN if self.is_sensitive and value is not None else self.format(value)
 
 
 def parse_settings(declared: Iterable[Setting], given: Mapping[str, str]) -> dict[str, Value]:
@@ -148,7 +226,7 @@ def parse_settings(declared: Iterable[Setting], given: Mapping[str, str]) -> dic
     unknown = sorted(given.keys() - by_name.keys())
     if unknown:
         raise ConfigError(f"Unknown configuration: {', '.join(unknown)}")
-    return {name: setting.parse(given[name]) if name in given else setting.default for name, setting in by_name.items()}
+    return {name: setting.value_in(given) for name, setting in by_name.items()}
 
 
 def _read_boolean(text: str) -> bool:
@@ -158,13 +236,9 @@ def _read_boolean(text: str) -> bool:
 
 
 def _read_whole(text: str, least: int, most: int, bits: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"Not a number of {bits} bits") from None
-    if not least <= value <= most:
+    if not _WHOLE.fullmatch(text) or not least <= int(text) <= most:
         raise ValueError(f"Not a number of {bits} bits")
-    return value
+    return int(text)
 
 
 def _read_double(text: str) -> float:
@@ -172,6 +246,14 @@ def _read_double(text: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError("Not a number") from None
+
+
+def _format_double(value: float) -> str:
+    """As Java prints it, which leaves plain digits earlier than Python does."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():E}".partition("E")
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
 
 
 def _read_list(text: str) -> tuple[str, ...]:
