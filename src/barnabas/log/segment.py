@@ -7,6 +7,7 @@ taken in advance, or what a failed write left) is never read. An append that rai
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from barnabas.log.flush import Flushable
@@ -22,12 +23,16 @@ from barnabas.protocol.errors import CorruptMessage
 from barnabas.records.batch import BatchHeader
 
 
-class FileRegion(NamedTuple):
-    """Some bytes of a file, to be sent without being read, or read."""
+@dataclass(frozen=True, slots=True)
+class FileRegion:
+    """Some bytes of a file, to be sent without being read, or read. Its length is theirs, as a response counts it."""
 
     file: File
     position: int
     size_bytes: int
+
+    def __len__(self) -> int:
+        return self.size_bytes
 
     def bytes(self) -> bytes:
         return self.file.read_at(self.position, self.size_bytes)
