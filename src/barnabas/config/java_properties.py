@@ -44,7 +44,7 @@ def _logical_lines(text: str) -> Iterator[str]:
         if not is_continued:
             yield continued
             continued = ""
-    if continued:
+    if is_continued:
         yield continued
 
 

@@ -83,9 +83,10 @@ class ProducerEntry(NamedTuple):
 
     def find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
         """The batch among the last five that has exactly these sequences."""
-        if header.producer_epoch != self.producer_epoch:
-            return None
-        first, last = header.base_sequence, header.last_sequence
+        first = header.base_sequence
+        if header.producer_epoch != self.producer_epoch or first == self.last_sequence + 1:
+            return None  # What is next in sequence repeats nothing, and that is the usual case.
+        last = header.last_sequence
         for batch in self.batches:
             if batch.last_sequence == last and batch.first_sequence == first:
                 return batch
@@ -100,11 +101,12 @@ class ProducerEntry(NamedTuple):
             )
         if origin is AppendOrigin.CLIENT:
             self._check_sequence(header)
-        if not header.is_transactional and self.current_txn_first_offset is not None:
-            raise InvalidTxnState(f"producer {self.producer_id} wrote outside the transaction that it has open")
+        is_transactional = header.is_transactional
         first_offset = self.current_txn_first_offset
-        if header.is_transactional and first_offset is None:
+        if is_transactional and first_offset is None:
             first_offset = header.base_offset
+        elif first_offset is not None and not is_transactional:
+            raise InvalidTxnState(f"producer {self.producer_id} wrote outside the transaction that it has open")
         batch = BatchMetadata(
             header.last_sequence,
             header.base_offset + header.last_offset_delta,

@@ -23,6 +23,8 @@ LATEST_TRANSACTION_VERSION = 2
 class ProducerUpdate:
     """What appending some batches will change, gathered batch by batch before any of them is written."""
 
+    __slots__ = ("_ongoing", "_origin", "_state", "_transaction_version", "aborted", "completed", "entries")
+
     def __init__(self, state: ProducerState, origin: AppendOrigin, transaction_version: int) -> None:
         self._state = state
         self._origin = origin
@@ -42,7 +44,9 @@ class ProducerUpdate:
             return
         entry = self.entries.get(producer_id)
         if entry is None:
-            entry = self._state.producers.get(producer_id) or ProducerEntry(producer_id)
+            entry = self._state.producers.get(producer_id)
+        if entry is None:
+            entry = ProducerEntry(producer_id)
         if not header.is_control:
             updated = entry.with_batch(header, self._origin)
             if entry.current_txn_first_offset is None and updated.current_txn_first_offset is not None:

@@ -32,6 +32,7 @@ text = st.text(st.characters(exclude_categories=["Cs"], max_codepoint=0xFFFF), m
         (b"a=\xe9", "a", "\u00e9"),
         (b"a=b\\", "a", "b"),
         (b"a=b\\\n#c", "a", "b#c"),
+        (b"\\", "", ""),
     ],
 )
 def test_a_line_is_read_as_java_reads_it(line: bytes, key: str, value: str) -> None:
