@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from barnabas.config.server import FAMILIES
 from barnabas.config.setting import Setting
 from barnabas.config.topic import TOPIC_SETTINGS
 from barnabas.protocol.api import APIS, Api
@@ -79,7 +80,43 @@ def _setting_line(setting: Setting) -> str:
     )
 
 
-PAGES = {"protocol.md": protocol_page, "topic-settings.md": topic_settings_page}
+def server_settings_page() -> str:
+    lines = [
+        "# Server settings",
+        WRITTEN,
+        "",
+        "What `server.properties` may hold, with Kafka's names, types, defaults and limits. All are read and checked, "
+        "also those of mechanisms that are not there yet. A setting that is not read-only can be changed while the "
+        "node runs, for one broker (per-broker) or also for all at once (cluster-wide). Settings that Kafka keeps for "
+        "its own tests are left out.",
+    ]
+    for heading, family in FAMILIES.items():
+        lines += [
+            "",
+            f"## {heading}",
+            "",
+            "| setting | type | default | allowed | reload | meaning |",
+            "|---|---|---|---|---|---|",
+            *(_server_setting_line(setting) for setting in family if not setting.is_internal),
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _server_setting_line(setting: Setting) -> str:
+    default = Setting.format(setting.default)
+    if setting.default is None:
+        default = "(required)" if setting.is_required else "(none)"
+    return (
+        f"| `{setting.name}` | {setting.kind.name.lower()} | {default} | {setting.allowed or ''} | "
+        f"{setting.reload.value} | {setting.doc} |"
+    )
+
+
+PAGES = {
+    "protocol.md": protocol_page,
+    "server-settings.md": server_settings_page,
+    "topic-settings.md": topic_settings_page,
+}
 
 
 def main() -> None:

@@ -1,0 +1,167 @@
+"""The settings of SASL; most can also be set for one listener, and some for one mechanism of it."""
+
+from __future__ import annotations
+
+from barnabas.config.setting import Distinct, Kind, Reload, Setting
+
+SASL_SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="sasl.enabled.mechanisms",
+        kind=Kind.LIST,
+        default=("GSSAPI",),
+        allowed=Distinct(),
+        reload=Reload.PER_BROKER,
+        doc="The SASL mechanisms that clients may choose from.",
+    ),
+    Setting(
+        name="sasl.mechanism.inter.broker.protocol",
+        kind=Kind.STRING,
+        default="GSSAPI",
+        reload=Reload.PER_BROKER,
+        doc="The SASL mechanism among brokers.",
+    ),
+    Setting(
+        name="sasl.mechanism.controller.protocol",
+        kind=Kind.STRING,
+        default="GSSAPI",
+        doc="The SASL mechanism by which nodes reach the controllers.",
+    ),
+    Setting(
+        name="sasl.jaas.config",
+        kind=Kind.PASSWORD,
+        default=None,
+        reload=Reload.PER_BROKER,
+        doc="The login of a listener's mechanism, in the words of Java's JAAS.",
+    ),
+    Setting(
+        name="sasl.client.callback.handler.class",
+        kind=Kind.CLASS,
+        default=None,
+        doc="A Java class that answers for the client's side; such a class cannot be loaded here.",
+    ),
+    Setting(
+        name="sasl.server.callback.handler.class",
+        kind=Kind.CLASS,
+        default=None,
+        doc="A Java class that answers for the server's side; such a class cannot be loaded here.",
+    ),
+    Setting(
+        name="sasl.login.callback.handler.class",
+        kind=Kind.CLASS,
+        default=None,
+        doc="A Java class that answers at login; such a class cannot be loaded here.",
+    ),
+    Setting(
+        name="sasl.login.class",
+        kind=Kind.CLASS,
+        default=None,
+        doc="A Java class that logs in; such a class cannot be loaded here.",
+    ),
+    Setting(
+        name="sasl.server.max.receive.size",
+        kind=Kind.INT,
+        default=524_288,
+        doc="The largest message of a SASL exchange that is read.",
+    ),
+    Setting(
+        name="connections.max.reauth.ms",
+        kind=Kind.LONG,
+        default=0,
+        doc="How long a SASL connection is good for before its client must authenticate again; 0 sets no limit.",
+    ),
+    Setting(
+        name="sasl.kerberos.service.name",
+        kind=Kind.STRING,
+        default=None,
+        reload=Reload.PER_BROKER,
+        doc="The Kerberos name that brokers run under.",
+    ),
+    Setting(
+        name="sasl.kerberos.principal.to.local.rules",
+        kind=Kind.LIST,
+        default=("DEFAULT",),
+        allowed=Distinct(),
+        reload=Reload.PER_BROKER,
+        doc="The rules by which a Kerberos principal becomes a user's name.",
+    ),
+    Setting(
+        name="sasl.kerberos.kinit.cmd",
+        kind=Kind.STRING,
+        default="/usr/bin/kinit",
+        reload=Reload.PER_BROKER,
+        doc="The path of Kerberos' `kinit`.",
+    ),
+    Setting(
+        name="sasl.kerberos.min.time.before.relogin",
+        kind=Kind.LONG,
+        default=60_000,
+        reload=Reload.PER_BROKER,
+        doc="How many milliseconds lie at least between two renewals of a Kerberos ticket.",
+    ),
+    Setting(
+        name="sasl.kerberos.ticket.renew.window.factor",
+        kind=Kind.DOUBLE,
+        default=0.8,
+        reload=Reload.PER_BROKER,
+        doc="The share of a Kerberos ticket's life after which it is renewed.",
+    ),
+    Setting(
+        name="sasl.kerberos.ticket.renew.jitter",
+        kind=Kind.DOUBLE,
+        default=0.05,
+        reload=Reload.PER_BROKER,
+        doc="The share of chance in when a Kerberos ticket is renewed.",
+    ),
+    Setting(
+        name="sasl.login.refresh.window.factor",
+        kind=Kind.DOUBLE,
+        default=0.8,
+        reload=Reload.PER_BROKER,
+        doc="The share of a login token's life after which it is refreshed.",
+    ),
+    Setting(
+        name="sasl.login.refresh.window.jitter",
+        kind=Kind.DOUBLE,
+        default=0.05,
+        reload=Reload.PER_BROKER,
+        doc="The share of chance in when a login token is refreshed.",
+    ),
+    Setting(
+        name="sasl.login.refresh.min.period.seconds",
+        kind=Kind.SHORT,
+        default=60,
+        reload=Reload.PER_BROKER,
+        doc="How long a login token is kept at least before it is refreshed.",
+    ),
+    Setting(
+        name="sasl.login.refresh.buffer.seconds",
+        kind=Kind.SHORT,
+        default=300,
+        reload=Reload.PER_BROKER,
+        doc="How long before its end a login token is refreshed at the latest.",
+    ),
+    Setting(
+        name="sasl.login.connect.timeout.ms",
+        kind=Kind.INT,
+        default=None,
+        doc="How long connecting to the provider of login tokens may take.",
+    ),
+    Setting(
+        name="sasl.login.read.timeout.ms",
+        kind=Kind.INT,
+        default=None,
+        doc="How long reading from the provider of login tokens may take.",
+    ),
+    Setting(
+        name="sasl.login.retry.backoff.ms",
+        kind=Kind.LONG,
+        default=100,
+        doc="How long a failed login waits to be tried again; each further failure doubles it.",
+    ),
+    Setting(
+        name="sasl.login.retry.backoff.max.ms",
+        kind=Kind.LONG,
+        default=10_000,
+        doc="The longest that a failed login waits to be tried again.",
+    ),
+)

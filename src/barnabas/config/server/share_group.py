@@ -1,0 +1,173 @@
+"""The settings of share groups, whose members share partitions record by record."""
+
+from __future__ import annotations
+
+from barnabas.config.setting import AtLeast, Between, Distinct, Kind, Reload, Setting
+from barnabas.config.topic import HOUR_MS, MINUTE_MS
+
+SHARE_GROUP_SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="group.share.max.size",
+        kind=Kind.INT,
+        default=200,
+        allowed=Between(1, 1_000),
+        doc="How many members a share group takes.",
+    ),
+    Setting(
+        name="group.share.max.share.sessions",
+        kind=Kind.INT,
+        default=2_000,
+        allowed=AtLeast(1),
+        doc="How many share sessions a broker remembers.",
+    ),
+    Setting(
+        name="group.share.assignors",
+        kind=Kind.LIST,
+        default=("simple",),
+        allowed=Distinct(is_empty_allowed=False),
+        doc="The assignor of share groups: `simple` or a Java class; exactly one.",
+    ),
+    Setting(
+        name="group.share.persister.class.name",
+        kind=Kind.STRING,
+        default="org.apache.kafka.server.share.persister.DefaultStatePersister",
+        is_internal=True,
+        doc="A Java class that keeps the state of share partitions; read, and of no effect here, where the share "
+        "coordinator keeps it.",
+    ),
+    Setting(
+        name="group.share.session.timeout.ms",
+        kind=Kind.INT,
+        default=45_000,
+        allowed=AtLeast(1),
+        doc="How long a member of a share group may be silent before it is dropped.",
+    ),
+    Setting(
+        name="group.share.min.session.timeout.ms",
+        kind=Kind.INT,
+        default=45_000,
+        allowed=AtLeast(1),
+        doc="The shortest session time-out that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.session.timeout.ms",
+        kind=Kind.INT,
+        default=MINUTE_MS,
+        allowed=AtLeast(1),
+        doc="The longest session time-out that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.heartbeat.interval.ms",
+        kind=Kind.INT,
+        default=5_000,
+        allowed=AtLeast(1),
+        doc="How often a member of a share group sends a heartbeat.",
+    ),
+    Setting(
+        name="group.share.min.heartbeat.interval.ms",
+        kind=Kind.INT,
+        default=5_000,
+        allowed=AtLeast(1),
+        doc="The shortest heartbeat interval that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.heartbeat.interval.ms",
+        kind=Kind.INT,
+        default=15_000,
+        allowed=AtLeast(1),
+        doc="The longest heartbeat interval that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.assignment.interval.ms",
+        kind=Kind.INT,
+        default=1_000,
+        allowed=AtLeast(0),
+        reload=Reload.CLUSTER_WIDE,
+        doc="How long the next assignment of a share group waits after the last one.",
+    ),
+    Setting(
+        name="group.share.min.assignment.interval.ms",
+        kind=Kind.INT,
+        default=0,
+        allowed=AtLeast(0),
+        doc="The shortest assignment interval that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.assignment.interval.ms",
+        kind=Kind.INT,
+        default=15_000,
+        allowed=AtLeast(0),
+        doc="The longest assignment interval that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.delivery.count.limit",
+        kind=Kind.INT,
+        default=5,
+        allowed=Between(2, 10),
+        doc="How often a record is tried before it is given up.",
+    ),
+    Setting(
+        name="group.share.min.delivery.count.limit",
+        kind=Kind.INT,
+        default=2,
+        allowed=Between(2, 5),
+        doc="The lowest delivery count limit that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.delivery.count.limit",
+        kind=Kind.INT,
+        default=10,
+        allowed=Between(5, 25),
+        doc="The highest delivery count limit that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.partition.max.record.locks",
+        kind=Kind.INT,
+        default=2_000,
+        allowed=Between(100, 10_000),
+        doc="How many records of a partition may be out with members at once.",
+    ),
+    Setting(
+        name="group.share.min.partition.max.record.locks",
+        kind=Kind.INT,
+        default=100,
+        allowed=Between(100, 2_000),
+        doc="The lowest limit of record locks that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.partition.max.record.locks",
+        kind=Kind.INT,
+        default=4_000,
+        allowed=Between(2_000, 10_000),
+        doc="The highest limit of record locks that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.record.lock.duration.ms",
+        kind=Kind.INT,
+        default=30_000,
+        allowed=Between(1_000, HOUR_MS),
+        doc="How long a member may hold a record before it goes to another.",
+    ),
+    Setting(
+        name="group.share.min.record.lock.duration.ms",
+        kind=Kind.INT,
+        default=15_000,
+        allowed=Between(1_000, 30_000),
+        doc="The shortest lock that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.max.record.lock.duration.ms",
+        kind=Kind.INT,
+        default=MINUTE_MS,
+        allowed=Between(30_000, HOUR_MS),
+        doc="The longest lock that a share group can be set to.",
+    ),
+    Setting(
+        name="group.share.initialize.retry.interval.ms",
+        kind=Kind.INT,
+        default=30_000,
+        allowed=AtLeast(1),
+        is_internal=True,
+        doc="How long the coordinator waits before it tries again to initialize a share partition's state.",
+    ),
+)
