@@ -10,11 +10,14 @@ from typing import NamedTuple, TypeGuard
 
 from barnabas.log.log_config import LogConfig
 from barnabas.log.producer_entry import AppendOrigin
+from barnabas.log.producer_state import ProducerState, ProducerUpdate
+from barnabas.log.scan import end_marker
 from barnabas.ports.disk import Buffer
 from barnabas.protocol.errors import InvalidRecord, RecordTooLarge
 from barnabas.records.batch import (
     HEADER_BYTES,
     LOG_OVERHEAD_BYTES,
+    MAGIC,
     MAGIC_POSITION,
     BatchHeader,
     WritableBuffer,
@@ -52,23 +55,6 @@ class OffsetsOutOfOrderError(Exception):
     """A chunk's batches are not in the order of their offsets."""
 
 
-class LeaderBatch(NamedTuple):
-    """One batch, checked, as it is to be written."""
-
-    data: Buffer
-    header: BatchHeader
-
-    def place(self, base_offset: int, leader_epoch: int) -> tuple[Buffer, ...]:
-        """The bytes with their place in the log: stamped where they lie, or behind a fresh header."""
-        data = self.data
-        if _is_writable(data):
-            stamp(data, 0, base_offset, leader_epoch)
-            return (data,)
-        prefix = bytearray(data[:HEADER_BYTES])
-        stamp(prefix, 0, base_offset, leader_epoch)
-        return prefix, memoryview(data)[HEADER_BYTES:]
-
-
 class Chunk(NamedTuple):
     """Batches as a leader wrote them."""
 
@@ -76,7 +62,9 @@ class Chunk(NamedTuple):
     headers: list[BatchHeader]
 
 
-def check_leader_batch(records: Buffer, config: LogConfig, origin: AppendOrigin, now_ms: int) -> LeaderBatch:
+def check_leader_batch(
+    records: Buffer, config: LogConfig, origin: AppendOrigin, now_ms: int
+) -> tuple[Buffer, BatchHeader]:
     """The one batch that a producer or coordinator may append at a time, as the topic's settings want it."""
     if len(records) > config.max_message_bytes:
         _check_size(read_header(records), config)
@@ -92,13 +80,23 @@ def check_leader_batch(records: Buffer, config: LogConfig, origin: AppendOrigin,
         if rewritten is not None:
             records, header = rewritten, read_header(rewritten)
             _check_size(header, config)
-    timestamp_type = config.record_rules.timestamp_type
-    if checked.max_timestamp != header.max_timestamp or timestamp_type is not header.timestamp_type:
+    # A batch that says it has the append time already was refused.
+    if checked.max_timestamp != header.max_timestamp or config.is_log_append_time:
         if not _is_writable(records):
             records = bytearray(records)
-        stamp_max_timestamp(records, 0, timestamp_type, checked.max_timestamp)
+        stamp_max_timestamp(records, 0, config.record_rules.timestamp_type, checked.max_timestamp)
         header = read_header(records)
-    return LeaderBatch(records, header)
+    return records, header
+
+
+def place(batch: Buffer, base_offset: int, leader_epoch: int) -> tuple[Buffer, ...]:
+    """A batch with its place in the log: stamped where it lies, or with a fresh header in front of the rest."""
+    if _is_writable(batch):
+        stamp(batch, 0, base_offset, leader_epoch)
+        return (batch,)
+    header = bytearray(batch[:HEADER_BYTES])
+    stamp(header, 0, base_offset, leader_epoch)
+    return header, memoryview(batch)[HEADER_BYTES:]
 
 
 def _check_size(header: BatchHeader, config: LogConfig) -> None:
@@ -141,11 +139,12 @@ def check_chunk(records: Buffer, leader_epoch: int, *, is_own: bool = False) -> 
     position = 0
     last_offset = -1
     view = memoryview(records)
-    while len(view) - position > MAGIC_POSITION:
+    end = len(view)
+    while end - position > MAGIC_POSITION:
         size_bytes = int.from_bytes(view[position + 8 : position + LOG_OVERHEAD_BYTES], "big") + LOG_OVERHEAD_BYTES
-        if size_bytes > len(view) - position:
+        if size_bytes > end - position:
             break
-        header = validate_any(view, position)
+        header = validate(view, position) if view[position + MAGIC_POSITION] == MAGIC else validate_any(view, position)
         if is_own and header.leader_epoch != leader_epoch:
             raise InvalidRecord(f"a batch of epoch {header.leader_epoch} from the raft leader of epoch {leader_epoch}")
         if header.leader_epoch > leader_epoch:
@@ -156,3 +155,16 @@ def check_chunk(records: Buffer, leader_epoch: int, *, is_own: bool = False) -> 
         headers.append(header)
         position += size_bytes
     return Chunk(view[:position], headers)
+
+
+def prepare_producers(state: ProducerState, chunk: Chunk) -> ProducerUpdate | None:
+    """What a chunk will change in the producers' state; None where it has none to do with them."""
+    if all(header.producer_id < 0 for header in chunk.headers):
+        return None
+    update = state.prepare(AppendOrigin.REPLICATION)
+    position = 0
+    for header in chunk.headers:
+        batch = memoryview(chunk.data)[position : position + header.size_bytes]
+        update.add(header, end_marker(batch, header) if header.is_control else None)
+        position += header.size_bytes
+    return update

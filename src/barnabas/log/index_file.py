@@ -32,12 +32,12 @@ class IndexFile(ABC):
         self.base_offset = base_offset
         self.entries = 0
         self.entries_max = 0
+        self.entries_with_room = 0  # As many fit the room that is taken on the disk.
         self._disk = disk
         self._max_bytes = max_bytes
         self._file: File | None = None
         self._mapping: Mapping | None = None
         self._memory: Mapping | bytearray = bytearray()  # The mapping, or nothing where the file is empty.
-        self._room_bytes = 0
 
     def open(self) -> None:
         """Map the file. A new one is made at full size; an old one is taken to be full of entries."""
@@ -50,7 +50,7 @@ class IndexFile(ABC):
         size = self._file.size()
         self._map(size)
         self.entries = 0 if is_new else size // self.entry_bytes
-        self._room_bytes = self.entries * self.entry_bytes
+        self.entries_with_room = self.entries
         self._entries_changed()
 
     @property
@@ -72,12 +72,13 @@ class IndexFile(ABC):
 
     def reserve(self, entries: int = 1) -> None:
         """Take room on the disk for that many entries more."""
-        end = (self.entries + entries) * self.entry_bytes
-        if end > self._room_bytes:
+        wanted = self.entries + entries
+        if wanted > self.entries_with_room:
             assert self._file is not None
-            room = min(-(-end // _ROOM_BYTES) * _ROOM_BYTES, len(self._memory))
-            self._file.write_at(self._room_bytes, bytes(room - self._room_bytes))
-            self._room_bytes = room
+            room = self.entries_with_room * self.entry_bytes
+            end = min(-(-wanted * self.entry_bytes // _ROOM_BYTES) * _ROOM_BYTES, len(self._memory))
+            self._file.write_at(room, bytes(end - room))
+            self.entries_with_room = end // self.entry_bytes
 
     def truncate_to_entries(self, entries: int) -> None:
         """Forget the entries from that one on and leave zeros where they were."""
@@ -102,7 +103,7 @@ class IndexFile(ABC):
             return
         self._unmap()
         self._file.truncate(size)
-        self._room_bytes = min(self._room_bytes, size)
+        self.entries_with_room = min(self.entries_with_room, size // self.entry_bytes)
         self._map(size)
 
     def grow(self) -> None:

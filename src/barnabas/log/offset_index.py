@@ -46,6 +46,13 @@ class OffsetIndex(IndexFile):
         slot = self._slots_up_to(offset)
         return self.entry(slot - 1) if slot else OffsetPosition(self.base_offset, 0)
 
+    def find_position(self, offset: int) -> int:
+        """Where to start looking for `offset`: the position that `lookup` gives."""
+        if self._file is None:
+            self.open()
+        slot = self._slots_up_to(offset)
+        return _unpack_entry_from(self._memory, slot * 8 - 8)[1] if slot else 0
+
     def first_behind(self, position: int) -> OffsetPosition | None:
         """The first entry whose position is behind `position`."""
         self.open()

@@ -11,7 +11,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Sequence
 
-from barnabas.log.append import AppendInfo, Chunk, UnexpectedAppendOffsetError, check_chunk, check_leader_batch
+from barnabas.log.append import (
+    AppendInfo,
+    UnexpectedAppendOffsetError,
+    check_chunk,
+    check_leader_batch,
+    place,
+    prepare_producers,
+)
 from barnabas.log.flush import Flush
 from barnabas.log.leader_epochs import UNDEFINED_OFFSET, EpochEnd
 from barnabas.log.local_log import LocalLog
@@ -169,8 +176,7 @@ class PartitionLog:
         A writable buffer is stamped in place.
         """
         local = self._local
-        batch = check_leader_batch(records, local.config, origin, now_ms)
-        header = batch.header
+        batch, header = check_leader_batch(records, local.config, origin, now_ms)
         first_offset = local.log_end_offset
         last_offset = first_offset + header.last_offset_delta
         update: ProducerUpdate | None = None
@@ -187,22 +193,30 @@ class PartitionLog:
                         is_duplicate=True,
                     )
             update = self.producer_state.prepare(origin, transaction_version=transaction_version)
-            marker = end_marker(batch.data, header) if header.is_control else None
+            marker = end_marker(batch, header) if header.is_control else None
             update.add(BatchHeader(first_offset, *header[1:]), marker)
-        size_bytes = header.size_bytes
-        self._check_fits_segment(size_bytes)
+        size_bytes = len(batch)
+        if size_bytes > local.config.segment_bytes:
+            raise self._too_large(size_bytes)
         is_new_epoch = leader_epoch != self.leader_epochs.latest_epoch
         try:
             if is_new_epoch:
                 self.leader_epochs.assign(leader_epoch, first_offset)
-            segment = self._segment_for(size_bytes, first_offset, last_offset, header.max_timestamp, now_ms)
+            segment = local.active
+            if segment.should_roll(size_bytes, last_offset, header.max_timestamp, local.config, now_ms):
+                segment = self.roll(now_ms, first_offset)
             mark = segment.mark() if update is not None and update.aborted else None
-            segment.append_batch(batch.place(first_offset, leader_epoch), size_bytes, last_offset, header.max_timestamp)
-            self._finish_append(segment, mark, update, last_offset + 1)
+            parts = place(batch, first_offset, leader_epoch)
+            segment.append_batch(parts, size_bytes, last_offset, header.max_timestamp)
+            if update is not None:
+                self._apply(update, segment, mark, last_offset + 1)
         except OSError as error:
             if is_new_epoch:
                 self.leader_epochs.truncate_from_end(first_offset)
-            raise self._append_error(error) from error
+            if error.errno == errno.ENOSPC:
+                raise self._no_room() from error
+            raise
+        self.producer_state.map_end_offset = local.log_end_offset = last_offset + 1
         return AppendInfo(
             first_offset,
             last_offset,
@@ -224,9 +238,10 @@ class PartitionLog:
         first_offset, last_offset = chunk.headers[0].base_offset, chunk.headers[-1].last_offset
         if first_offset < self.log_end_offset:
             raise UnexpectedAppendOffsetError(first_offset, last_offset, self.log_end_offset)
-        update = self._prepare_update(chunk)
+        update = prepare_producers(self.producer_state, chunk)
         size_bytes = len(chunk.data)
-        self._check_fits_segment(size_bytes)
+        if size_bytes > self.config.segment_bytes:
+            raise self._too_large(size_bytes)
         max_timestamp = max(header.max_timestamp for header in chunk.headers)
         latest_epoch = self.leader_epochs.latest_epoch
         try:
@@ -237,61 +252,37 @@ class PartitionLog:
                 elif self.leader_epochs.latest_epoch is not None:
                     # Epochs do not cover the older formats: without any, divergence is found by other means.
                     self.leader_epochs.clear()
-            segment = self._segment_for(size_bytes, first_offset, last_offset, max_timestamp, now_ms)
+            segment = self._local.active
+            if segment.should_roll(size_bytes, last_offset, max_timestamp, self.config, now_ms):
+                segment = self.roll(now_ms, first_offset)
             mark = segment.mark() if update is not None and update.aborted else None
             segment.append(chunk.data, chunk.headers)
-            self._finish_append(segment, mark, update, last_offset + 1)
+            if update is not None:
+                self._apply(update, segment, mark, last_offset + 1)
         except OSError as error:
             if self.leader_epochs.latest_epoch != latest_epoch:
                 self.leader_epochs.truncate_from_end(first_offset)
-            raise self._append_error(error) from error
+            if error.errno == errno.ENOSPC:
+                raise self._no_room() from error
+            raise
+        self.producer_state.map_end_offset = self._local.log_end_offset = last_offset + 1
         return AppendInfo(first_offset, last_offset, max_timestamp, NO_TIMESTAMP, self.log_start_offset)
 
-    def _prepare_update(self, chunk: Chunk) -> ProducerUpdate | None:
-        if all(header.producer_id < 0 for header in chunk.headers):
-            return None
-        update = self.producer_state.prepare(AppendOrigin.REPLICATION)
-        position = 0
-        for header in chunk.headers:
-            batch = memoryview(chunk.data)[position : position + header.size_bytes]
-            update.add(header, end_marker(batch, header) if header.is_control else None)
-            position += header.size_bytes
-        return update
+    def _too_large(self, size_bytes: int) -> RecordBatchTooLarge:
+        return RecordBatchTooLarge(f"{size_bytes} bytes do not fit a segment of {self.config.segment_bytes}")
 
-    def _check_fits_segment(self, size_bytes: int) -> None:
-        if size_bytes > self.config.segment_bytes:
-            raise RecordBatchTooLarge(f"{size_bytes} bytes do not fit a segment of {self.config.segment_bytes}")
+    def _no_room(self) -> KafkaStorageError:
+        return KafkaStorageError(f"no room on the disk of {self.directory}")
 
-    def _segment_for(
-        self, size_bytes: int, first_offset: int, last_offset: int, max_timestamp: int, now_ms: int
-    ) -> LogSegment:
-        """The active segment, or a new one where it is full, old or too far behind."""
-        local = self._local
-        segment = local.active
-        if segment.should_roll(size_bytes, last_offset, max_timestamp, local.config, now_ms):
-            segment = self.roll(now_ms, first_offset)
-        return segment
-
-    def _finish_append(
-        self, segment: LogSegment, mark: SegmentMark | None, update: ProducerUpdate | None, end_offset: int
-    ) -> None:
+    def _apply(self, update: ProducerUpdate, segment: LogSegment, mark: SegmentMark | None, end_offset: int) -> None:
         """Let a written append take effect; where its aborted transactions cannot be written, it is undone."""
-        if update is None:
-            self.producer_state.map_end_offset = end_offset
-        else:
-            if mark is not None:
-                try:
-                    segment.transaction_index.append(update.aborted)
-                except OSError:
-                    segment.undo(mark)
-                    raise
-            self.producer_state.apply(update, end_offset)
-        self._local.log_end_offset = end_offset
-
-    def _append_error(self, error: OSError) -> Exception:
-        if error.errno == errno.ENOSPC:
-            return KafkaStorageError(f"no room on the disk of {self.directory}")
-        return error
+        if mark is not None:
+            try:
+                segment.transaction_index.append(update.aborted)
+            except OSError:
+                segment.undo(mark)
+                raise
+        self.producer_state.apply(update, end_offset)
 
     def roll(self, now_ms: int, next_offset: int = 0) -> LogSegment:
         """Begin a new segment at the log's end, or at `next_offset` if that is further on."""

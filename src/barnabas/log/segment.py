@@ -20,7 +20,10 @@ from barnabas.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from barnabas.log.transaction_index import TransactionIndex
 from barnabas.ports.disk import Buffer, Disk, File
 from barnabas.protocol.errors import CorruptMessage
-from barnabas.records.batch import BatchHeader
+from barnabas.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC, BatchHeader
+
+_LARGE_BYTES = 2048
+unpack_header_from = HEADER.unpack_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,18 @@ class LogSegment:
 
     def find(self, offset: int) -> BatchPlace | None:
         """The first batch that holds `offset` or a later one; None where the segment ends before."""
-        for position, header in self.iterate(self.offset_index.lookup(offset).position):
+        position = self.offset_index.find_position(offset)
+        # An index entry stands before each large batch, so that two short reads tell; small ones take a walk.
+        while self.size_bytes - position >= HEADER_BYTES:
+            fields = unpack_header_from(self.file.read_at(position, HEADER_BYTES))
+            if fields[3] != MAGIC or fields[1] < _LARGE_BYTES:
+                break
+            if fields[0] + fields[6] >= offset:
+                return BatchPlace(fields[0], position, fields[1] + LOG_OVERHEAD_BYTES)
+            position += fields[1] + LOG_OVERHEAD_BYTES
+        for at, header in self.iterate(position):
             if header.base_offset + header.last_offset_delta >= offset:
-                return BatchPlace(header.base_offset, position, header.size_bytes)
+                return BatchPlace(header.base_offset, at, header.size_bytes)
         return None
 
     def find_next_offset(self) -> int:
@@ -185,15 +197,13 @@ class LogSegment:
     ) -> bool:
         """Whether batches of this size, last offset and timestamp belong into a new segment."""
         size = self.size_bytes
-        if size + size_bytes > config.segment_bytes:
-            return True
-        if size and self._waited_ms(max_timestamp, now_ms) > config.roll_ms - self.roll_jitter_ms:
-            return True
+        offsets, times = self.offset_index, self.time_index
         return (
-            last_offset - self.base_offset > INT_MAX
-            or last_offset < self.base_offset
-            or self.offset_index.is_full
-            or self.time_index.is_full
+            size + size_bytes > config.segment_bytes
+            or (size > 0 and self._waited_ms(max_timestamp, now_ms) > config.roll_ms - self.roll_jitter_ms)
+            or last_offset - self.base_offset > INT_MAX
+            or offsets.entries >= offsets.entries_max
+            or times.entries >= times.entries_max - 1
         )
 
     def _waited_ms(self, max_timestamp: int, now_ms: int) -> int:
@@ -212,7 +222,11 @@ class LogSegment:
             entries = min(len(batches), size_bytes // (self._index_interval_bytes + 1) + 1)
             self.offset_index.reserve(entries)
             self.time_index.reserve(entries)
-        self._write((data,))
+        try:
+            self.file.write_at(self.size_bytes, data)
+        except OSError:
+            self.file.truncate(self.size_bytes)
+            raise
         for header in batches:
             self._take(header.last_offset, header.max_timestamp, header.size_bytes)
 
@@ -220,12 +234,10 @@ class LogSegment:
         """Write one batch, whose bytes may come in several parts, and index it."""
         assert last_offset - self.base_offset <= INT_MAX, "the log rolls before offsets leave the segment"
         if self._unindexed_bytes > self._index_interval_bytes:
-            self.offset_index.reserve(1)
-            self.time_index.reserve(1)
-        self._write(parts)
-        self._take(last_offset, max_timestamp, size_bytes)
-
-    def _write(self, parts: Sequence[Buffer]) -> None:
+            if self.offset_index.entries == self.offset_index.entries_with_room:
+                self.offset_index.reserve()
+            if self.time_index.entries == self.time_index.entries_with_room:
+                self.time_index.reserve()
         try:
             if len(parts) == 1:
                 self.file.write_at(self.size_bytes, parts[0])
@@ -234,20 +246,24 @@ class LogSegment:
         except OSError:
             self.file.truncate(self.size_bytes)
             raise
+        self._take(last_offset, max_timestamp, size_bytes)
 
     def _take(self, last_offset: int, max_timestamp: int, batch_bytes: int) -> None:
         """Count a batch that now lies at the end, and index it if it is far enough behind the last entry."""
         largest = self._largest or self.largest
-        if max_timestamp > largest.timestamp:
+        if max_timestamp > largest[0]:
             self._largest = largest = TimestampOffset(max_timestamp, last_offset)
-        if self._unindexed_bytes > self._index_interval_bytes:
+        unindexed = self._unindexed_bytes
+        if unindexed > self._index_interval_bytes:
+            offsets, times = self.offset_index, self.time_index
             # Many batches in one append may find an index full in their middle: they go without an entry.
-            if not self.offset_index.is_full and not self.time_index.is_full:
-                self.offset_index.append(last_offset, self.size_bytes)
-                self.time_index.append_if_newer(largest)
-            self._unindexed_bytes = 0
+            if offsets.entries < offsets.entries_max and times.entries < times.entries_max - 1:
+                offsets.append(last_offset, self.size_bytes)
+                if largest[0] > times.last_entry[0]:
+                    times.append_if_newer(largest)
+            unindexed = 0
         self.size_bytes += batch_bytes
-        self._unindexed_bytes += batch_bytes
+        self._unindexed_bytes = unindexed + batch_bytes
         if self._first_timestamp is None:
             self._first_timestamp = max_timestamp
 
