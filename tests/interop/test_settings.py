@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import pytest
 
 from barnabas.config.server import SERVER_SETTINGS
 from barnabas.config.setting import Setting
-from interop.referee import PROGRAMS, run_java
+from interop.referee import PROGRAMS, JvmProcess, run_java
+from node_settings import BROKER, COMBINED, CONTROLLER, REFUSED
 
 pytestmark = pytest.mark.referee
 
@@ -64,3 +66,12 @@ def test_each_difference_is_still_one(apache: dict[str, Facts]) -> None:
     assert {name: apache[name].allowed for name in OTHER_LIMITS} == {
         name: limit for name, (limit, _) in OTHER_LIMITS.items()
     }
+
+
+def test_nodes_that_we_refuse_are_refused_by_apache_and_those_we_accept_accepted() -> None:
+    accepted = [COMBINED, CONTROLLER, BROKER]
+    refused = [settings | changes for settings, changes, _, _ in REFUSED]
+    with JvmProcess(PROGRAMS / "Settings.java", "check") as apache:
+        verdicts = list(apache.exchange(json.dumps(settings) for settings in accepted + refused))
+    assert verdicts[: len(accepted)] == ["accepted"] * len(accepted)
+    assert [REFUSED[i][1] for i, verdict in enumerate(verdicts[len(accepted) :]) if verdict == "accepted"] == []
