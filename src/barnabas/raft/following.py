@@ -122,6 +122,5 @@ def snapshot_installed(quorum: Quorum, event: SnapshotInstalled) -> None:
     quorum.flushed_offset = event.snapshot_id.offset
     quorum.flushing_to = None if quorum.flushing_to is None else event.snapshot_id.offset
     quorum.history.clear()
-    for change in event.changes:
-        quorum.history.apply(change)
+    quorum.apply_changes(event.changes)
     quorum.advance_high_watermark(event.snapshot_id.offset)

@@ -6,6 +6,7 @@ majorities that could act at once overlap.
 
 from __future__ import annotations
 
+from barnabas import __version__
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -107,7 +108,8 @@ def _add_voter(quorum: Quorum, token: Token, request: AddRaftVoterRequest) -> No
     if key.id in voters.ids:
         raise VoterChangeRefused(ErrorCode.DUPLICATE_VOTER, f"Node {key.id} is a voter already")
     # The newcomer must say which levels of kraft.version it supports before it counts.
-    if not quorum.send(Peer(key.id, endpoint), ApiVersionsRequest(client_software_name=SOFTWARE_NAME)):
+    question = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=__version__)
+    if not quorum.send(Peer(key.id, endpoint), question):
         raise VoterChangeRefused(ErrorCode.REQUEST_TIMED_OUT, f"The new voter {key} cannot be asked at present")
     leader.pending_change = PendingVoterChange(
         token,

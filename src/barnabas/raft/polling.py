@@ -32,7 +32,7 @@ def poll(quorum: Quorum) -> None:
     polled: Role | None = None
     while polled is not quorum.role:
         polled = quorum.role
-        if quorum.shutdown_deadline_ms is not None and _shut_down(quorum, quorum.shutdown_deadline_ms):
+        if quorum.is_shut_down or _shut_down(quorum):
             return
         match polled:
             case Leader():
@@ -72,17 +72,17 @@ def next_deadline_ms(quorum: Quorum) -> int | None:
     return None if due_ms == NEVER_MS else due_ms
 
 
-def _shut_down(quorum: Quorum, deadline_ms: int) -> bool:
-    """Whether the process may stop: nobody needs this node, another leads, or time is up."""
+def _shut_down(quorum: Quorum) -> bool:
+    """Whether the process, asked to stop, may: nobody needs this node, another leads, or time is up."""
+    if quorum.shutdown_deadline_ms is None:
+        return False
     leader_id = quorum.role.leader_id
     has_other_leader = leader_id is not None and leader_id != quorum.local.id
-    if not quorum.is_voter or quorum.is_only_voter or has_other_leader:
-        quorum.effects.append(effects.CompleteShutdown(is_graceful=True))
-        return True
-    if quorum.now_ms >= deadline_ms:
-        quorum.effects.append(effects.CompleteShutdown(is_graceful=False))
-        return True
-    return False
+    is_graceful = not quorum.is_voter or quorum.is_only_voter or has_other_leader
+    quorum.is_shut_down = is_graceful or quorum.now_ms >= quorum.shutdown_deadline_ms
+    if quorum.is_shut_down:
+        quorum.effects.append(effects.CompleteShutdown(is_graceful))
+    return quorum.is_shut_down
 
 
 def _poll_leader(quorum: Quorum, leader: Leader) -> None:

@@ -65,6 +65,8 @@ class Quorum:
         self.flushing_to: int | None = None
         self.installing: OffsetAndEpoch | None = None
         self.shutdown_deadline_ms: int | None = None
+        self.is_shut_down = False
+        self._require_supported(history.kraft_version)
 
     # What is known
 
@@ -141,8 +143,16 @@ class Quorum:
         """Append whole batches that end at `end`; what they say about the quorum holds from now on."""
         self.effects.append(effects.Append(batches))
         self.log_end = end
+        self.apply_changes(changes)
+
+    def apply_changes(self, changes: Iterable[QuorumChange]) -> None:
         for change in changes:
+            self._require_supported(change.kraft_version or 0)
             self.history.apply(change)
+
+    def _require_supported(self, kraft_version: int) -> None:
+        if kraft_version > self.local.kraft_versions.highest:
+            raise QuorumViolation(f"kraft.version {kraft_version} is from a later release than this node's")
 
     def flush(self) -> None:
         if self.flushing_to is None and self.flushed_offset < self.log_end.offset:
