@@ -1,19 +1,16 @@
-"""Dynamic settings by resource, and client quotas by entity: maps of maps, of which the inner ones are never empty."""
+"""Dynamic settings by resource, and client quotas by entity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from barnabas.metadata.map_delta import MapDelta
+from barnabas.metadata.map_delta import NestedMapDelta
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.protocol.metadata_records.client_quota import ClientQuotaRecord, EntityData
 from barnabas.protocol.metadata_records.config import ConfigRecord
 from barnabas.protocol.schema import Message
-
-K = TypeVar("K", bound=Any)
-V = TypeVar("V")
 
 
 class ConfigResourceType(IntEnum):
@@ -62,21 +59,20 @@ def quota_entity(parts: Iterable[EntityData]) -> QuotaEntity:
     return tuple(by_type[name] for name in sorted(by_type))
 
 
-def set_config(configs: MapDelta[ConfigResource, SortedMap[str, str]], record: ConfigRecord) -> None:
+def set_config(configs: NestedMapDelta[ConfigResource, str], record: ConfigRecord) -> None:
     resource = ConfigResource(ConfigResourceType(record.resource_type), record.resource_name)
-    _set(configs, resource, record.name, record.value)
-
-
-def set_client_quota(quotas: MapDelta[QuotaEntity, SortedMap[str, float]], record: ClientQuotaRecord) -> None:
-    _set(quotas, quota_entity(record.entity), record.key, None if record.remove else record.value)
-
-
-def _set(outer: MapDelta[K, SortedMap[str, V]], key: K, name: str, value: V | None) -> None:
-    inner = (outer.get(key) or SortedMap()).updated({name: value})
-    if inner:
-        outer.put(key, inner)
+    if record.value is None:
+        configs.remove(resource, record.name)
     else:
-        outer.remove(key)
+        configs.put(resource, record.name, record.value)
+
+
+def set_client_quota(quotas: NestedMapDelta[QuotaEntity, float], record: ClientQuotaRecord) -> None:
+    entity = quota_entity(record.entity)
+    if record.remove:
+        quotas.remove(entity, record.key)
+    else:
+        quotas.put(entity, record.key, record.value)
 
 
 def config_records(configs: Configs) -> Iterator[Message]:

@@ -13,8 +13,8 @@ from barnabas.metadata.cluster import ClusterDelta
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType, set_client_quota, set_config
 from barnabas.metadata.errors import ReplayError
 from barnabas.metadata.finalized_features import FeaturesDelta
-from barnabas.metadata.image import MetadataImage, Provenance
-from barnabas.metadata.map_delta import MapDelta
+from barnabas.metadata.image import NO_PRODUCER_IDS, MetadataImage, Provenance
+from barnabas.metadata.map_delta import MapDelta, NestedMapDelta
 from barnabas.metadata.topics import TopicsDelta
 from barnabas.protocol.metadata_records.access_control_entry import AccessControlEntryRecord
 from barnabas.protocol.metadata_records.broker_registration_change import BrokerRegistrationChangeRecord
@@ -63,8 +63,8 @@ class MetadataDelta:
         self.features = FeaturesDelta(base.features)
         self.cluster = ClusterDelta(base.cluster)
         self.topics = TopicsDelta(base.topics)
-        self.configs = MapDelta(base.configs)
-        self.client_quotas = MapDelta(base.client_quotas)
+        self.configs = NestedMapDelta(base.configs)
+        self.client_quotas = NestedMapDelta(base.client_quotas)
         self.next_producer_id: int | None = None
         self.acls = MapDelta(base.acls)
         self.scram = MapDelta(base.scram)
@@ -82,6 +82,8 @@ class MetadataDelta:
         parts = (self.features, self.cluster, self.topics, self.configs, self.client_quotas)
         for part in (*parts, self.acls, self.scram, self.delegation_tokens):
             part.remove_unmentioned()
+        if self.next_producer_id is None:
+            self.next_producer_id = NO_PRODUCER_IDS
 
     def apply(self, provenance: Provenance) -> MetadataImage:
         """The image with the changes made; the base and the delta stay as they are."""
@@ -102,9 +104,7 @@ class MetadataDelta:
 
 def _remove_topic(delta: MetadataDelta, record: RemoveTopicRecord) -> None:
     name = delta.topics.remove_topic(record)
-    resource = ConfigResource(ConfigResourceType.TOPIC, name)
-    if delta.configs.get(resource):
-        delta.configs.remove(resource)
+    delta.configs.remove_all(ConfigResource(ConfigResourceType.TOPIC, name))
 
 
 def _set_next_producer_id(delta: MetadataDelta, record: ProducerIdsRecord) -> None:

@@ -1,4 +1,7 @@
-"""Changes to a sorted map on their way: the map as it was, and what each changed key will stand for."""
+"""Changes to a sorted map on their way: the map as it was, and what each changed key will stand for.
+
+In a map of maps the inner maps are never empty: one that loses its last entry goes.
+"""
 
 from __future__ import annotations
 
@@ -36,3 +39,39 @@ class MapDelta(Generic[K, V]):
 
     def apply(self) -> SortedMap[K, V]:
         return self.base.updated(self.changes)
+
+
+class NestedMapDelta(Generic[K, V]):
+    """Changes to a map of maps by name; `changes` has those to the inner map of every key that was touched."""
+
+    __slots__ = ("base", "changes")
+
+    def __init__(self, base: SortedMap[K, SortedMap[str, V]]) -> None:
+        self.base = base
+        self.changes: dict[K, MapDelta[str, V]] = {}
+
+    def put(self, key: K, name: str, value: V) -> None:
+        self._inner(key).put(name, value)
+
+    def remove(self, key: K, name: str) -> None:
+        self._inner(key).remove(name)
+
+    def remove_all(self, key: K) -> None:
+        """Take out the inner map of a key, if it has one."""
+        if key in self.changes or key in self.base:
+            inner = self._inner(key)
+            inner.changes.clear()
+            inner.remove_unmentioned()
+
+    def remove_unmentioned(self) -> None:
+        for key in self.base:
+            self._inner(key).remove_unmentioned()
+
+    def apply(self) -> SortedMap[K, SortedMap[str, V]]:
+        return self.base.updated({key: inner.apply() or None for key, inner in self.changes.items()})
+
+    def _inner(self, key: K) -> MapDelta[str, V]:
+        inner = self.changes.get(key)
+        if inner is None:
+            inner = self.changes[key] = MapDelta(self.base.get(key) or SortedMap())
+        return inner

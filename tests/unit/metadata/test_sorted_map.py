@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.metadata import sorted_map
-from barnabas.metadata.map_delta import MapDelta
 from barnabas.metadata.sorted_map import NODE_MAX, NODE_MIN, SortedMap
 
 # Small nodes make deep trees of few entries, and keys from a small range make every kind of change hit.
@@ -120,18 +119,6 @@ def test_a_key_that_is_not_there_is_an_error_or_the_default() -> None:
 def test_the_order_of_strings_is_that_of_the_strings() -> None:
     names = [f"topic-{number}" for number in range(100)]
     assert list(SortedMap((name, 1) for name in reversed(names))) == sorted(names)
-
-
-def test_a_delta_answers_with_the_changes_made() -> None:
-    delta = MapDelta(SortedMap({1: "a", 2: "b", 3: "c"}))
-    delta.put(1, "x")
-    delta.remove(2)
-    delta.put(4, "d")
-    assert [delta.get(key) for key in range(1, 6)] == ["x", None, "c", "d", None]
-    assert dict(delta.apply()) == {1: "x", 3: "c", 4: "d"}
-    delta.remove_unmentioned()
-    assert dict(delta.apply()) == {1: "x", 4: "d"}
-    assert dict(delta.base) == {1: "a", 2: "b", 3: "c"}
 
 
 def test_the_smallest_node_is_smaller_than_half_of_the_largest() -> None:
