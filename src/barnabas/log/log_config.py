@@ -69,6 +69,11 @@ class LogConfig:
         )
 
     @cached_property
+    def is_rewriting(self) -> bool:
+        """Whether batches are changed beyond their place in the log before they are written."""
+        return self.is_log_append_time or self.compression is not None
+
+    @cached_property
     def compression(self) -> Compression | None:
         """The codec of every batch in the log; None where producers choose."""
         if self.compression_type == "producer":

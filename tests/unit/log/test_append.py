@@ -6,14 +6,19 @@ import errno
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from barnabas.log import append
 from barnabas.log.append import OffsetsOutOfOrderError, UnexpectedAppendOffsetError
 from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.producer_entry import AppendOrigin
 from barnabas.protocol.errors import (
+    ApiError,
     CorruptMessage,
     InvalidRecord,
     InvalidTimestamp,
@@ -181,6 +186,47 @@ def test_a_batch_sent_again_is_answered_with_its_first_offsets() -> None:
     assert (log.log_end_offset, log.size_bytes) == (end, size)
 
 
+timestamps = st.sampled_from([-5, -1, 0, NOW - 501, NOW - 500, NOW, NOW + 3_600_000, NOW + 3_600_001])
+batches = st.builds(
+    build_batch,
+    st.lists(
+        st.builds(Record, st.integers(0, 3), timestamps, st.sampled_from([None, b"k"]), st.just(b"v")),
+        min_size=1,
+        max_size=3,
+    ).map(lambda records: sorted(records, key=lambda record: record.offset)),
+    base_offset=st.integers(0, 1).map(lambda offset: -offset),
+    compression=st.sampled_from([Compression.NONE, Compression.LZ4]),
+    timestamp_type=st.sampled_from(TimestampType),
+    append_time_ms=st.just(NOW),
+    producer_id=st.sampled_from([-1, 7]),
+    base_sequence=st.sampled_from([-1, 0]),
+    is_transactional=st.booleans(),
+    is_control=st.booleans(),
+    last_offset=st.sampled_from([None, 0, 1, 2]),
+)
+configs = st.builds(
+    LogConfig,
+    message_timestamp_before_max_ms=st.sampled_from([500, 2**63 - 1]),
+    cleanup_policy=st.sampled_from([frozenset({"delete"}), frozenset({"compact"})]),
+)
+
+
+@given(batches, configs, st.sampled_from([AppendOrigin.CLIENT, AppendOrigin.COORDINATOR]), st.integers(0, 3))
+def test_the_short_way_through_the_checks_decides_as_the_long_one(
+    batch: bytearray, config: LogConfig, origin: AppendOrigin, tail: int
+) -> None:
+    def outcome() -> object:
+        try:
+            data, header = append.check_leader_batch(bytes(batch) + bytes(tail), config, origin, NOW)
+        except ApiError as error:
+            return type(error)
+        return bytes(data), header
+
+    short = outcome()
+    with mock.patch.object(append, "_is_usual", return_value=False):
+        assert outcome() == short
+
+
 def test_followers_take_chunks_as_they_are() -> None:
     leader, follower = open_log(), open_log()
     for _ in range(3):
@@ -272,7 +318,7 @@ def test_an_append_that_the_disk_fails_changes_nothing(
     if is_rolling:
         log.config = replace(log.config, segment_bytes=log.size_bytes)
 
-    def append() -> None:
+    def write() -> None:
         if role == "leader":
             log.append_as_leader(idempotent(0, 5, producer_id=8), 1, NOW)
         elif role == "follower":
@@ -299,13 +345,13 @@ def test_an_append_that_the_disk_fails_changes_nothing(
     before = state()
     disk.fail(operation, path_end, error)
     if (role, path_end) in UNTOUCHED:
-        append()
+        write()
     else:
         with pytest.raises(KafkaStorageError if error == errno.ENOSPC else OSError):
-            append()
+            write()
         assert state() == before
         check_log(log)
-        append()
+        write()
     assert state() != before
     check_log(log)
 
