@@ -1,0 +1,105 @@
+"""What decisions are made from and what they are: records to write, a response to give once they are committed.
+
+A decision changes nothing. Replaying its records changes the metadata; the rest of it changes what the active
+controller remembers of brokers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from barnabas.controller.contacts import BrokerContact, Contacts
+from barnabas.controller.settings import ControllerSettings
+from barnabas.metadata.delta import MetadataDelta
+from barnabas.metadata.image import MetadataImage
+from barnabas.metadata.versions import MetadataVersion
+from barnabas.ports.rng import Rng
+from barnabas.protocol.errors import ApiError
+from barnabas.protocol.schema import Message
+from barnabas.protocol.uuid import Uuid
+
+# Kafka's limit for what one request may change at once, and for one batch of the log.
+RECORDS_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestContext:
+    """Who asks and how. `charge` takes a number of partitions from the asker's quota, or raises."""
+
+    version: int
+    principal: str = "User:ANONYMOUS"
+    listener: str = ""
+    is_forwarded: bool = False
+    charge: Callable[[int], None] | None = None
+
+    def charge_partitions(self, count: int) -> None:
+        if self.charge is not None:
+            self.charge(count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """All that a decision may look at.
+
+    `image` has every record decided on so far, committed or not. `next_offset` is where the log will go on.
+    """
+
+    image: MetadataImage
+    registration_offsets: Mapping[int, int]
+    contacts: Contacts
+    settings: ControllerSettings
+    rng: Rng
+    now_ms: int
+    next_offset: int
+    kraft_version: int = 0
+    voter_ids: frozenset[int] = frozenset()
+
+    @property
+    def metadata_version(self) -> MetadataVersion:
+        version = self.image.features.metadata_version
+        assert version is not None, "an active controller has written its bootstrap records"
+        return version
+
+    def after(self, records: Sequence[Message]) -> Situation:
+        """As if these records were replayed, for a decision that has several steps."""
+        if not records:
+            return self
+        delta = MetadataDelta(self.image)
+        for record in records:
+            delta.replay(record)
+        return replace(self, image=delta.apply(self.image.provenance))
+
+    def random_id(self) -> Uuid:
+        """An id as Kafka draws them: of UUID version 4, none that is reserved, none that a tool takes for an option."""
+        while True:
+            drawn = bytearray(self.rng.randrange(256) for _ in range(16))
+            drawn[6] = drawn[6] & 0x0F | 0x40
+            drawn[8] = drawn[8] & 0x3F | 0x80
+            drawn_id = Uuid(drawn)
+            if not str(drawn_id).startswith("-"):
+                return drawn_id
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`is_atomic`: all records or none, in one batch. Without that they may be split, in their order.
+
+    `contacts` has new contacts by broker, None for one that is forgotten. `shutting_down` is the broker whose
+    controlled shutdown waits for others to see the last of these records.
+    """
+
+    response: Message | None = None
+    records: Sequence[Message] = ()
+    is_atomic: bool = False
+    contacts: Mapping[int, BrokerContact | None] = field(default_factory=dict)
+    shutting_down: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """How a request is decided, and how it is answered where the whole of it is refused."""
+
+    decide: Callable[[Situation, Any, RequestContext], Decision]
+    refuse: Callable[[Any, ApiError], Message]

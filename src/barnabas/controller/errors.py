@@ -1,0 +1,114 @@
+"""The refusals of a controller, each with the code that its asker sees."""
+# ruff: noqa: N818 - the names of Kafka's errors say what happened, and their base class ends in Error.
+
+from __future__ import annotations
+
+from barnabas.protocol.errors import ApiError, ErrorCode
+
+
+class BrokerIdNotRegistered(ApiError):
+    code = ErrorCode.BROKER_ID_NOT_REGISTERED
+
+
+class DuplicateBrokerRegistration(ApiError):
+    code = ErrorCode.DUPLICATE_BROKER_REGISTRATION
+
+
+class ElectionNotNeeded(ApiError):
+    code = ErrorCode.ELECTION_NOT_NEEDED
+
+
+class EligibleLeadersNotAvailable(ApiError):
+    code = ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+
+
+class FencedLeaderEpoch(ApiError):
+    code = ErrorCode.FENCED_LEADER_EPOCH
+
+
+class InconsistentClusterId(ApiError):
+    code = ErrorCode.INCONSISTENT_CLUSTER_ID
+
+
+class IneligibleReplica(ApiError):
+    code = ErrorCode.INELIGIBLE_REPLICA
+
+
+class InvalidConfig(ApiError):
+    code = ErrorCode.INVALID_CONFIG
+
+
+class InvalidPartitions(ApiError):
+    code = ErrorCode.INVALID_PARTITIONS
+
+
+class InvalidRegistration(ApiError):
+    code = ErrorCode.INVALID_REGISTRATION
+
+
+class InvalidReplicaAssignment(ApiError):
+    code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+class InvalidReplicationFactor(ApiError):
+    code = ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+class InvalidRequest(ApiError):
+    code = ErrorCode.INVALID_REQUEST
+
+
+class InvalidTopic(ApiError):
+    code = ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+class InvalidUpdateVersion(ApiError):
+    code = ErrorCode.INVALID_UPDATE_VERSION
+
+
+class NewLeaderElected(ApiError):
+    code = ErrorCode.NEW_LEADER_ELECTED
+
+
+class NoReassignmentInProgress(ApiError):
+    code = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+
+
+class NotController(ApiError):
+    code = ErrorCode.NOT_CONTROLLER
+
+
+class NotLeaderOrFollower(ApiError):
+    code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+class PolicyViolation(ApiError):
+    code = ErrorCode.POLICY_VIOLATION
+
+
+class PreferredLeaderNotAvailable(ApiError):
+    code = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+
+
+class StaleBrokerEpoch(ApiError):
+    code = ErrorCode.STALE_BROKER_EPOCH
+
+
+class TopicAlreadyExists(ApiError):
+    code = ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+class TopicDeletionDisabled(ApiError):
+    code = ErrorCode.TOPIC_DELETION_DISABLED
+
+
+class UnknownTopicId(ApiError):
+    code = ErrorCode.UNKNOWN_TOPIC_ID
+
+
+class UnknownTopicOrPartition(ApiError):
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+class UnsupportedVersion(ApiError):
+    code = ErrorCode.UNSUPPORTED_VERSION
