@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from barnabas.metadata.errors import MetadataError
 from barnabas.metadata.features import KRAFT_VERSION
-from barnabas.metadata.framing import VersionedRecord, build_batches, read_batches
+from barnabas.metadata.framing import VersionedRecord, build_batches, read_records
 from barnabas.metadata.versions import LATEST_METADATA_VERSION, METADATA_VERSION, MetadataVersion
 from barnabas.protocol.codec import encode
 from barnabas.protocol.control_records.snapshot_footer import SnapshotFooterRecord
@@ -79,7 +79,7 @@ def write_checkpoint(records: Sequence[VersionedRecord], now_ms: int) -> bytes:
 
 
 def read_checkpoint(content: Buffer) -> BootstrapMetadata:
-    return BootstrapMetadata.of_records([record for batch in read_batches(content) for record in batch.records])
+    return BootstrapMetadata.of_records(list(read_records(content)))
 
 
 def _control_batch(offset: int, kind: ControlType, message: Message, now_ms: int) -> bytearray:

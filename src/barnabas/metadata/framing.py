@@ -14,7 +14,7 @@ from barnabas.protocol.codec import decoder, encoder
 from barnabas.protocol.metadata_records import RECORDS
 from barnabas.protocol.schema import Message, ProtocolError
 from barnabas.protocol.varint import read_unsigned_varint, unsigned_varint
-from barnabas.records.batch import HEADER_BYTES, Buffer, iterate_batches, validate
+from barnabas.records.batch import HEADER_BYTES, BatchHeader, Buffer, iterate_batches, validate
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record, iterate_records
 
@@ -55,14 +55,7 @@ def decode_record(value: Buffer | None) -> VersionedRecord:
     if value is None:
         raise MetadataParseError("a metadata record has no value")
     view = memoryview(value)
-    try:
-        frame_version, position = read_unsigned_varint(view, 0)
-        kind, position = read_unsigned_varint(view, position)
-        version, position = read_unsigned_varint(view, position)
-    except (IndexError, ValueError) as error:
-        raise MetadataParseError(f"the frame of a metadata record cannot be read: {error}") from None
-    if frame_version != FRAME_VERSION:
-        raise MetadataParseError(f"a metadata record has frame version {frame_version}, only {FRAME_VERSION} is known")
+    kind, version, position = _read_frame(view)
     if kind not in RECORDS:
         raise MetadataParseError(f"there is no metadata record of type {kind}")
     try:
@@ -72,6 +65,22 @@ def decode_record(value: Buffer | None) -> VersionedRecord:
     if position != len(view):
         raise MetadataParseError(f"{len(view) - position} bytes follow a metadata record of type {kind}")
     return VersionedRecord(message, version)
+
+
+def _read_frame(view: memoryview) -> tuple[int, int, int]:
+    """The type of a record, its version, and where it begins."""
+    # Types and versions are small: three bytes, unless somebody wrote them in a long form.
+    if len(view) >= 3 and view[0] == FRAME_VERSION and view[1] < 0x80 and view[2] < 0x80:
+        return view[1], view[2], 3
+    try:
+        frame_version, position = read_unsigned_varint(view, 0)
+        kind, position = read_unsigned_varint(view, position)
+        version, position = read_unsigned_varint(view, position)
+    except (IndexError, ValueError) as error:
+        raise MetadataParseError(f"the frame of a metadata record cannot be read: {error}") from None
+    if frame_version != FRAME_VERSION:
+        raise MetadataParseError(f"a metadata record has frame version {frame_version}, only {FRAME_VERSION} is known")
+    return kind, version, position
 
 
 def build_batches(
@@ -98,21 +107,31 @@ def build_batches(
 
 
 def read_batches(buffer: Buffer) -> Iterator[MetadataBatch]:
-    """The whole batches in a piece of the metadata log or in a snapshot."""
+    """The whole batches in a piece of the metadata log."""
     for position, header in iterate_batches(buffer):
         validate(buffer, position)
-        records: list[VersionedRecord] = []
-        if not header.is_control:
-            for record in iterate_records(buffer, position, header):
-                try:
-                    records.append(decode_record(record.value))
-                except MetadataParseError as error:
-                    raise MetadataParseError(f"at offset {record.offset}: {error}") from error
         yield MetadataBatch(
             header.base_offset,
             header.last_offset,
             header.leader_epoch,
             header.max_timestamp,
             header.size_bytes,
-            records,
+            list(_decoded(buffer, position, header)),
         )
+
+
+def read_records(buffer: Buffer) -> Iterator[VersionedRecord]:
+    """The records of a snapshot, one by one: a large one is never there as a whole."""
+    for position, header in iterate_batches(buffer):
+        validate(buffer, position)
+        yield from _decoded(buffer, position, header)
+
+
+def _decoded(buffer: Buffer, position: int, header: BatchHeader) -> Iterator[VersionedRecord]:
+    if header.is_control:
+        return
+    for record in iterate_records(buffer, position, header):
+        try:
+            yield decode_record(record.value)
+        except MetadataParseError as error:
+            raise MetadataParseError(f"at offset {record.offset}: {error}") from error

@@ -165,19 +165,20 @@ class TopicsDelta:
         self._ids.put(record.name, record.topic_id)
 
     def set_partition(self, record: PartitionRecord) -> None:
-        replicas = self._share(record.replicas)
+        share = self._share
+        replicas = share(record.replicas)
         partition = Partition(
-            replicas=replicas,
-            directories=self._directories(record.directories, replicas, record),
-            isr=self._share(record.isr),
-            leader=record.leader,
-            leader_epoch=record.leader_epoch,
-            partition_epoch=record.partition_epoch,
-            leader_recovery_state=_recovery_state(record),
-            removing_replicas=self._share(record.removing_replicas),
-            adding_replicas=self._share(record.adding_replicas),
-            eligible_leader_replicas=self._share(record.eligible_leader_replicas or ()),
-            last_known_elr=self._share(record.last_known_elr or ()),
+            replicas,
+            self._directories(record.directories, replicas, record),
+            share(record.isr),
+            record.leader,
+            record.leader_epoch,
+            record.partition_epoch,
+            _recovery_state(record),
+            share(record.removing_replicas),
+            share(record.adding_replicas),
+            share(record.eligible_leader_replicas or ()),
+            share(record.last_known_elr or ()),
         )
         self._topic(record.topic_id).partitions.put(record.partition_id, partition)
 

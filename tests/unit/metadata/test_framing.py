@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.metadata.errors import MetadataParseError
-from barnabas.metadata.framing import VersionedRecord, build_batches, decode_record, encode_record, read_batches
+from barnabas.metadata.framing import (
+    VersionedRecord,
+    build_batches,
+    decode_record,
+    encode_record,
+    read_batches,
+    read_records,
+)
 from barnabas.protocol.errors import CorruptMessage
 from barnabas.protocol.metadata_records import RECORDS
 from barnabas.protocol.metadata_records.feature_level import FeatureLevelRecord
@@ -28,6 +35,10 @@ LEVEL_BYTES = bytes((1, 12, 0, 17)) + b"metadata.version" + bytes((0, 30, 0))
 def test_a_record_stands_behind_frame_version_type_and_version() -> None:
     assert encode_record(LEVEL) == LEVEL_BYTES
     assert decode_record(LEVEL_BYTES) == LEVEL
+
+
+def test_a_frame_in_the_long_form_of_varints_is_read_too() -> None:
+    assert decode_record(b"\x81\x00\x8c\x00\x80\x00" + LEVEL_BYTES[3:]) == LEVEL
 
 
 @given(ANY_RECORD)
@@ -60,6 +71,7 @@ def test_records_come_back_from_batches_of_any_size(records: list[VersionedRecor
     built = list(build_batches(records, base_offset=7, epoch=3, timestamp_ms=1234, batch_bytes_max=batch_bytes_max))
     read = list(read_batches(b"".join(built)))
     assert [record for batch in read for record in batch.records] == records
+    assert list(read_records(b"".join(built))) == records
     assert [batch.size_bytes for batch in read] == list(map(len, built))
     assert all(
         len(batch) <= batch_bytes_max or each.base_offset == each.last_offset
