@@ -93,7 +93,10 @@ public class Clients {
     }
 
     private KafkaProducer<byte[], byte[]> producer(Object... pairs) {
-        Map<String, Object> settings = settings("linger.ms", 1000, "batch.size", 2000);
+        // One request at a time: a broker that has just started may refuse a new producer's first batch, accept its
+        // second, and then never take the first, as that is out of order.
+        Map<String, Object> settings = settings(
+            "linger.ms", 1000, "batch.size", 2000, "max.in.flight.requests.per.connection", 1);
         settings.putAll(settings(pairs));
         return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
     }
@@ -124,14 +127,24 @@ public class Clients {
         return record;
     }
 
+    /** A record that does not arrive ends the program, so that no test takes what is missing for what was written. */
+    private static void send(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
+        producer.send(record, (metadata, error) -> {
+            if (error != null) {
+                error.printStackTrace();
+                Runtime.getRuntime().halt(1);
+            }
+        });
+    }
+
     private void write(Random random) throws Exception {
         for (String codec : CODECS) {
             boolean isIdempotent = !codec.equals("gzip");
             try (var producer = producer("compression.type", codec, "enable.idempotence", isIdempotent)) {
                 for (int i = 0; i < 400; i++) {
-                    producer.send(anyRecord("codec-" + codec, random, i));
-                    if (codec.equals("lz4")) producer.send(anyRecord("append-time", random, i));
-                    if (codec.equals("none")) producer.send(anyRecord("trimmed", random, i));
+                    send(producer, anyRecord("codec-" + codec, random, i));
+                    if (codec.equals("lz4")) send(producer, anyRecord("append-time", random, i));
+                    if (codec.equals("none")) send(producer, anyRecord("trimmed", random, i));
                 }
             }
         }
@@ -150,7 +163,7 @@ public class Clients {
             for (int i = 0; i < 60; i++) {
                 ProducerRecord<byte[], byte[]> record = anyRecord(topic, random, round * 60 + i);
                 byte[] key = bytes("key " + random.nextInt(25));
-                producers.get(random.nextInt(2)).send(
+                send(producers.get(random.nextInt(2)),
                     new ProducerRecord<>(topic, 0, record.timestamp(), key, record.value(), record.headers()));
                 if (i % 20 == 19) for (var producer : producers) producer.flush();
             }
@@ -166,7 +179,7 @@ public class Clients {
         try (var producer = producer("compression.type", "lz4")) {
             for (int i = 0; i < 1_000; i++) {
                 byte[] value = random.nextInt(8) == 0 ? null : bytes("value " + i);
-                producer.send(new ProducerRecord<>(topic, bytes("key " + random.nextInt(60)), value));
+                send(producer, new ProducerRecord<>(topic, bytes("key " + random.nextInt(60)), value));
             }
         }
     }
@@ -246,7 +259,7 @@ public class Clients {
         leftOpen.add(producer);
         producer.initTransactions();
         producer.beginTransaction();
-        for (int i = 0; i < 5; i++) producer.send(new ProducerRecord<>(topic, bytes("key " + i), bytes("left open")));
+        for (int i = 0; i < 5; i++) send(producer, new ProducerRecord<>(topic, bytes("key " + i), bytes("left open")));
         producer.flush();
     }
 
