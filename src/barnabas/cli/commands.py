@@ -66,7 +66,8 @@ def read_command(
     if word in ("-h", "--help"):
         width = max(map(len, commands)) + 2
         rows = "".join(f"  {name:{width}}{use}\n" for name, use in commands.items())
-        out.write(f"{usage}\n{purpose}\n\ncommands:\n{rows}\n`{tool} COMMAND -h` shows the options of one.\n")
+        options = f"  {'-h, --help':{width}}Show this page; behind a command, the options of that.\n"
+        out.write(f"{usage}\n{purpose}\n\ncommands:\n{rows}\noptions:\n{options}")
         return None
     if word is None:
         complaint = "too few arguments"
