@@ -76,6 +76,7 @@ class Leader(Role):
     check_quorum_deadline_ms: int
     begin_quorum_deadline_ms: int
     granting_ids: list[int]
+    has_begun: bool = False
     high_watermark: int | None = None
     voters: dict[int, Progress] = field(default_factory=dict)
     observers: dict[ReplicaKey, Progress] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a leader does for its followers: Fetch and FetchSnapshot, appends, the high watermark, and telling of it all.
+"""What a leader does for its followers: Fetch and FetchSnapshot, the high watermark, and describing the quorum.
 
 A Fetch that has nothing to get is parked in the leader's role until records are appended, the high watermark moves,
 its time is up, or the lead is lost.
@@ -11,8 +11,7 @@ from barnabas.protocol.messages.describe_quorum import DescribeQuorumRequest
 from barnabas.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse
 from barnabas.protocol.messages.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 from barnabas.protocol.schema import Message
-from barnabas.raft import effects
-from barnabas.raft.events import AppendRequested, RequestReceived
+from barnabas.raft.events import RequestReceived
 from barnabas.raft.leader import Leader, WaitingFetch
 from barnabas.raft.learning import has_cluster_id
 from barnabas.raft.log_view import (
@@ -32,9 +31,7 @@ from barnabas.raft.responses import (
     fetch_response,
     fetch_snapshot_response,
 )
-from barnabas.raft.settings import MAX_BATCH_BYTES
 from barnabas.raft.shape import sole_partition
-from barnabas.records.batch import iterate_batches, stamp
 
 
 def leader_error(quorum: Quorum, epoch: int) -> ErrorCode | None:
@@ -206,32 +203,6 @@ def answer_describe_quorum(quorum: Quorum, request: DescribeQuorumRequest, versi
     if not isinstance(quorum.role, Leader):
         return describe_quorum_error(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     return describe_quorum_response(quorum.role, version, quorum.now_ms)
-
-
-def receive_append(quorum: Quorum, event: AppendRequested) -> None:
-    """Give the batches their offsets; they go to the log when their time of lingering is over."""
-    leader = quorum.role
-    if not isinstance(leader, Leader) or leader.epoch != event.epoch or leader.is_resigning:
-        quorum.effects.append(
-            effects.Refuse(
-                event.token,
-                ErrorCode.NOT_LEADER_OR_FOLLOWER,
-                f"this node does not lead in epoch {event.epoch}; the epoch is {quorum.epoch}",
-            )
-        )
-        return
-    if not leader.lingering:
-        leader.lingering_end_offset = quorum.log_end.offset
-        leader.linger_deadline_ms = quorum.now_ms + quorum.settings.append_linger_ms
-    base_offset = leader.lingering_end_offset
-    batches = bytearray(event.batches)
-    for position, header in iterate_batches(batches):
-        stamp(batches, position, leader.lingering_end_offset, leader.epoch)
-        leader.lingering_end_offset += header.last_offset_delta + 1
-    leader.lingering.append(bytes(batches))
-    quorum.effects.append(effects.Accept(event.token, base_offset))
-    if sum(map(len, leader.lingering)) >= MAX_BATCH_BYTES:
-        quorum.drain(leader)
 
 
 def flushed(quorum: Quorum, leader: Leader) -> None:

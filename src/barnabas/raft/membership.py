@@ -13,6 +13,7 @@ from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersi
 from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from barnabas.protocol.messages.update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
 from barnabas.raft import control, effects
+from barnabas.raft.appending import append_control
 from barnabas.raft.events import KRaftVersionUpgradeRequested, RequestReceived, Token
 from barnabas.raft.leader import Leader, PendingVoterChange
 from barnabas.raft.leading import leader_error
@@ -151,7 +152,7 @@ def heard_api_versions(quorum: Quorum, peer: Peer, response: ApiVersionsResponse
         return True
     voters = quorum.voters.with_voter(Voter(change.added, change.endpoints, versions))
     assert voters is not None, "no other change was possible meanwhile"
-    change.offset = quorum.append_control(leader, control.voters(voters))
+    change.offset = append_control(quorum, leader, control.voters(voters))
     if not change.ack_when_committed:
         # The change itself stays pending: the next one must wait until it is committed.
         quorum.answer_voter_change(change, ErrorCode.NONE)
@@ -170,7 +171,7 @@ def receive_remove_voter(quorum: Quorum, event: RequestReceived, request: Remove
         return
     change = PendingVoterChange(event.token, deadline_ms=quorum.now_ms + quorum.settings.request_timeout_ms)
     leader.pending_change = change
-    change.offset = quorum.append_control(leader, control.voters(voters))
+    change.offset = append_control(quorum, leader, control.voters(voters))
 
 
 def expire_voter_change(quorum: Quorum, leader: Leader) -> None:
@@ -208,7 +209,7 @@ def _update_voter(quorum: Quorum, leader: Leader, request: UpdateRaftVoterReques
     if updated is None:
         raise VoterChangeRefused(ErrorCode.VOTER_NOT_FOUND)
     if is_dynamic:
-        quorum.append_control(leader, control.voters(updated))
+        append_control(quorum, leader, control.voters(updated))
     else:
         leader.reported_voters = updated
     if key.id != quorum.local.id:
@@ -286,4 +287,4 @@ def _upgrade_kraft(quorum: Quorum, event: KRaftVersionUpgradeRequested) -> None:
         return
     leader.requested_kraft_version = level
     leader.reported_voters = None
-    quorum.append_control(leader, control.kraft_version(level), control.voters(voters))
+    append_control(quorum, leader, control.kraft_version(level), control.voters(voters))

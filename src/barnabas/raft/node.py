@@ -22,7 +22,7 @@ from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest,
 from barnabas.protocol.messages.update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
 from barnabas.protocol.messages.vote import VoteRequest, VoteResponse
 from barnabas.protocol.schema import Message
-from barnabas.raft import effects, elections, events, following, leading, membership
+from barnabas.raft import appending, effects, elections, events, following, leading, membership
 from barnabas.raft.connections import Inflight
 from barnabas.raft.effects import Effect
 from barnabas.raft.events import Event, RequestReceived
@@ -127,7 +127,7 @@ class RaftNode:
             case events.RequestFailed(correlation_id, error):
                 self._failed(correlation_id, error)
             case events.AppendRequested():
-                leading.receive_append(quorum, event)
+                appending.receive_append(quorum, event)
             case events.LogFlushed():
                 quorum.log_flushed()
                 if isinstance(quorum.role, Leader):

@@ -7,6 +7,7 @@ thing to do becomes the node's one timer.
 from __future__ import annotations
 
 from barnabas.raft import effects
+from barnabas.raft.appending import begin_epoch, drain
 from barnabas.raft.elections import give_up_candidacy
 from barnabas.raft.leader import Leader
 from barnabas.raft.leading import answer_waiting
@@ -89,9 +90,11 @@ def _poll_leader(quorum: Quorum, leader: Leader) -> None:
     if leader.is_resigning or quorum.shutdown_deadline_ms is not None or leader.has_lost_quorum(quorum.now_ms):
         quorum.resign()
         return
+    if not leader.has_begun:
+        begin_epoch(quorum, leader)
     expire_voter_change(quorum, leader)
     if leader.linger_deadline_ms <= quorum.now_ms:
-        quorum.drain(leader)
+        drain(quorum, leader)
     answer_waiting(quorum, leader, only_expired=True)
     if leader.begin_quorum_deadline_ms <= quorum.now_ms:
         for voter in leader.silent_voters(quorum.now_ms):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.schema import Message
-from barnabas.raft import control, effects
+from barnabas.raft import effects
 from barnabas.raft.ballot import Ballot
 from barnabas.raft.connections import Connections
 from barnabas.raft.effects import Effect
@@ -302,57 +302,6 @@ class Quorum:
         self._change_to(leader)
         self.effects.append(effects.BecameLeader(self.epoch, leader.start_offset))
         self.connections.reset()
-        self.append_control(leader, *self._start_of_epoch_records(leader))
-
-    def _start_of_epoch_records(self, leader: Leader) -> Iterable[control.ControlRecord]:
-        yield control.leader_change(self.local.id, sorted(leader.voters), leader.granting_ids)
-        if not self.history.is_dynamic:
-            return
-        is_from_bootstrap = self.history.voters_offset is None or self.history.voters_offset < 0
-        if is_from_bootstrap or self.voters.needs_update(self.local):
-            updated = self.voters.with_update(self.local)
-            assert updated is not None, "a leader is a voter"
-            yield control.kraft_version(self.history.kraft_version)
-            yield control.voters(updated)
-
-    def append_control(self, leader: Leader, *records: control.ControlRecord) -> int:
-        """Append control records as one batch, behind what lingers; the offset of the last one comes back."""
-        self.drain(leader)
-        base_offset = self.log_end.offset
-        batch = control.build(records, base_offset=base_offset, epoch=leader.epoch, timestamp_ms=self.now_ms)
-        end = OffsetAndEpoch(base_offset + len(records), leader.epoch)
-        self.append(batch, end, control.changes_of(records, base_offset))
-        leader.lingering_end_offset = end.offset
-        leader.follow_voters(self.voters)
-        self.answer_appended(leader, batch)
-        self.flush()
-        return end.offset - 1
-
-    def drain(self, leader: Leader) -> None:
-        """Append what the local state machine gave and was held back for company."""
-        leader.linger_deadline_ms = NEVER_MS
-        if leader.lingering:
-            batches = b"".join(leader.lingering)
-            leader.lingering.clear()
-            self.append(batches, OffsetAndEpoch(leader.lingering_end_offset, leader.epoch), ())
-            self.answer_appended(leader, batches)
-            self.flush()
-
-    def answer_appended(self, leader: Leader, batches: bytes) -> None:
-        """Give those who wait at the end of the log what was just appended there, without reading it back."""
-        waiting, leader.waiting = leader.waiting, []
-        for fetch in waiting:
-            self.respond(
-                fetch.token,
-                fetch_response(
-                    self.hint(fetch.listener),
-                    fetch.version,
-                    ErrorCode.NONE,
-                    log_start_offset=self.log.start_offset,
-                    high_watermark=leader.high_watermark,
-                    records=control.whole_batches(batches, fetch.request.max_bytes),
-                ),
-            )
 
     def become_follower(self, epoch: int, leader_id: int, endpoints: Endpoints, vote: ReplicaKey | None = None) -> None:
         assert leader_id != self.local.id, "nobody follows itself"

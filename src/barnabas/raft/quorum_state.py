@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
-from barnabas.protocol.schema import ZERO_UUID
-from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.files.quorum_state import QuorumStateData
+from barnabas.protocol.files.quorum_state import Voter as FileVoter
+from barnabas.protocol.json_form import from_json, json_text, to_json
 from barnabas.raft.replica import NO_LEADER_ID, ReplicaKey
 
 FILE_NAME = "quorum-state"
@@ -34,33 +34,31 @@ class QuorumState:
 
     def to_json(self) -> str:
         voted = self.voted_key or ReplicaKey(NOT_VOTED)
-        fields: dict[str, Any] = {
-            "leaderId": NO_LEADER_ID if self.leader_id is None else self.leader_id,
-            "leaderEpoch": self.epoch,
-            "votedId": voted.id,
-        }
+        data = QuorumStateData(
+            leader_id=NO_LEADER_ID if self.leader_id is None else self.leader_id,
+            leader_epoch=self.epoch,
+            voted_id=voted.id,
+        )
         if self.version == 0:
-            voters = [{"voterId": voter_id} for voter_id in self.voter_ids]
-            fields = {"clusterId": "", **fields, "appliedOffset": 0, "currentVoters": voters}
+            data.current_voters = [FileVoter(voter_id=voter_id) for voter_id in self.voter_ids]
         else:
-            fields["votedDirectoryId"] = str(voted.directory_id)
-        return json.dumps({**fields, "data_version": self.version}, separators=(",", ":"))
+            data.voted_directory_id = voted.directory_id
+        return json_text({**to_json(data, self.version), "data_version": self.version})
 
     @classmethod
     def from_json(cls, text: str) -> QuorumState:
         try:
-            fields = json.loads(text)
-            version = fields["data_version"]
+            node = json.loads(text)
+            version = node["data_version"]
             if version not in range(NEWEST_VERSION + 1):
                 raise BadQuorumState(f"quorum-state has data_version {version}; 0 to {NEWEST_VERSION} are known")
-            leader_id, voted_id = int(fields["leaderId"]), int(fields["votedId"])
-            directory_id = Uuid.parse(fields["votedDirectoryId"]) if version > 0 else ZERO_UUID
-            return cls(
-                epoch=int(fields["leaderEpoch"]),
-                leader_id=None if leader_id == NO_LEADER_ID else leader_id,
-                voted_key=None if voted_id == NOT_VOTED else ReplicaKey(voted_id, directory_id),
-                voter_ids=tuple(int(voter["voterId"]) for voter in fields.get("currentVoters") or ()),
-                version=version,
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            data = from_json(QuorumStateData, version, node)
+        except (ValueError, TypeError, KeyError) as error:
             raise BadQuorumState(f"quorum-state cannot be read: {error!r} in {text[:200]!r}") from error
+        return cls(
+            epoch=data.leader_epoch,
+            leader_id=None if data.leader_id == NO_LEADER_ID else data.leader_id,
+            voted_key=None if data.voted_id == NOT_VOTED else ReplicaKey(data.voted_id, data.voted_directory_id),
+            voter_ids=tuple(voter.voter_id for voter in data.current_voters or ()),
+            version=version,
+        )

@@ -87,12 +87,13 @@ class Plan:
             loss=rng.choice([0.0, 0.02, 0.1, 0.3]),
             duplication=rng.choice([0.0, 0.05, 0.3]),
             delay_max_ms=rng.choice([5, 50, 400, 1_500]),
-            straggling=rng.choice([0.0, 0.01, 0.1]),
+            straggling=rng.choice([0.0, 0.01, 0.1, 0.3]),
+            straggle_max_ms=rng.choice([2_000, 10_000]),
         )
         plan.crash_per_step = rng.choice([0.0, 0.002, 0.01, 0.04])
         plan.partition_every_ms = rng.choice([0, 2_000, 6_000])
         plan.pause_every_ms = rng.choice([0, 3_000])
-        plan.resign_every_ms = rng.choice([0, 0, 3_000])
+        plan.resign_every_ms = rng.choice([0, 0, 700, 3_000])
         if is_dynamic:
             plan.voter_change_every_ms = rng.choice([0, 300, 1_500])
             plan.disk_loss_every_ms = rng.choice([0, 2_500, 6_000])
