@@ -106,17 +106,29 @@ def _kind(directory: str, wanted: StorageFormat) -> str:
 
 
 def _write(disk: Disk, directory: str, wanted: StorageFormat, now_ms: int) -> None:
-    disk.make_directory(directory)
+    _make_directory(disk, directory)
     replace_file(disk, f"{directory}/{BOOTSTRAP_FILE}", write_checkpoint(wanted.bootstrap.records, now_ms))
     directory_id = new_id()
     if directory == wanted.metadata_directory and wanted.voters is not None:
-        disk.make_directory(f"{directory}/{METADATA_PARTITION}")
+        _make_directory(disk, f"{directory}/{METADATA_PARTITION}")
         first_snapshot = build_first_snapshot(wanted.kraft_version, wanted.voters, now_ms)
         replace_file(disk, f"{directory}/{METADATA_PARTITION}/{FIRST_SNAPSHOT}", first_snapshot)
         if wanted.node_id in wanted.voters.ids:
             directory_id = wanted.voters.by_id[wanted.node_id].key.directory_id
     meta = MetaProperties(cluster_id=wanted.cluster_id, node_id=wanted.node_id, directory_id=directory_id)
     write_meta_properties(disk, directory, meta, now_ms)
+
+
+def _make_directory(disk: Disk, directory: str) -> None:
+    """Make it and the parents it lacks, durably."""
+    grown = []
+    missing = directory
+    while not disk.exists(missing):
+        missing = missing.rpartition("/")[0] or ("/" if missing.startswith("/") else ".")
+        grown.append(missing)
+    disk.make_directory(directory)
+    for parent in grown:
+        disk.flush_directory(parent)
 
 
 def build_first_snapshot(kraft_version: int, voters: VoterSet, now_ms: int) -> bytes:
