@@ -19,14 +19,16 @@ from barnabas.log.meta_properties import (
     read_meta_properties,
     write_meta_properties,
 )
+from barnabas.log.names import partition_directory
 from barnabas.metadata.bootstrap import BOOTSTRAP_FILE, BootstrapMetadata, write_checkpoint
 from barnabas.ports.disk import Disk
 from barnabas.protocol.metadata_records.user_scram_credential import UserScramCredentialRecord
 from barnabas.protocol.schema import Message, field_specs
 from barnabas.raft import control
+from barnabas.raft.log_view import METADATA_TOPIC
 from barnabas.raft.voters import VoterSet
 
-METADATA_PARTITION = "__cluster_metadata-0"
+METADATA_PARTITION = partition_directory(METADATA_TOPIC, 0)
 FIRST_SNAPSHOT = "00000000000000000000-0000000000.checkpoint"
 # Whoever has these can pass for the server, so they are not printed.
 _SECRET_FIELDS = {"salt", "stored_key", "server_key"}
