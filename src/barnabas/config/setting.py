@@ -77,13 +77,13 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of these words; of a list, every member, each at most once and at least one of them."""
+    """One of these words; of a list, every member, each at most once. An empty list is one, too."""
 
     words: tuple[str, ...]
 
     def refusal(self, value: Value) -> str | None:
         if isinstance(value, tuple):
-            if not value or len(set(value)) < len(value) or not set(value) <= set(self.words):
+            if len(set(value)) < len(value) or not set(value) <= set(self.words):
                 return f"Value must be a list of some of: {', '.join(self.words)}"
         elif value not in self.words:
             return f"Value must be one of: {', '.join(self.words)}"

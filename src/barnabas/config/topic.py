@@ -30,7 +30,7 @@ TOPIC_SETTINGS: tuple[Setting, ...] = (
         allowed=OneOf(("compact", "delete")),
         synonyms=(Synonym("log.cleanup.policy"),),
         doc="What becomes of old data: `delete` drops whole segments by age or size, `compact` keeps the newest record "
-        "of each key, and both together do both.",
+        "of each key, both together do both, and an empty list keeps everything.",
     ),
     Setting(
         name="compression.gzip.level",

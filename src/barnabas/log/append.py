@@ -19,8 +19,6 @@ from barnabas.records.batch import (
     LOG_OVERHEAD_BYTES,
     MAGIC,
     MAGIC_POSITION,
-    NO_TIMESTAMP,
-    TRANSACTIONAL_FLAG,
     BatchHeader,
     WritableBuffer,
     read_header,
@@ -28,7 +26,7 @@ from barnabas.records.batch import (
     stamp_max_timestamp,
     validate,
 )
-from barnabas.records.kernel import scan
+from barnabas.records.kernel import plain_header
 from barnabas.records.legacy import iterate_any, validate_any
 from barnabas.records.recode import recompress, renumber
 from barnabas.records.validation import CheckedRecords, check_produced, check_records
@@ -71,9 +69,18 @@ def check_leader_batch(
     """The one batch that a producer or coordinator may append at a time, as the topic's settings want it."""
     if len(records) > config.max_message_bytes:
         _check_size(read_header(records), config)
+    if not config.is_rewriting:
+        # It is what most producers send, and is spared what the rest goes through.
+        plain = plain_header(
+            BatchHeader,
+            records,
+            now_ms - config.message_timestamp_before_max_ms,
+            now_ms + config.message_timestamp_after_max_ms,
+            config.is_compacted,
+        )
+        if plain is not None:
+            return records, plain
     header = validate(records)
-    if not config.is_rewriting and _is_usual(records, header, config, now_ms):
-        return records, header
     size_bytes = header.size_bytes
     if size_bytes != len(records):
         records = _first_of(records, size_bytes)
@@ -92,33 +99,6 @@ def check_leader_batch(
         stamp_max_timestamp(records, 0, config.record_rules.timestamp_type, checked.max_timestamp)
         header = read_header(records)
     return records, header
-
-
-def _is_usual(records: Buffer, header: BatchHeader, config: LogConfig, now_ms: int) -> bool:
-    """Whether nothing needs a closer look or a change: most batches are so, and are spared what the rest goes through.
-
-    It may say no to a batch that is in order, but never yes to one that `check_produced` or `check_records` refuses.
-    """
-    base_offset, length, _, _, _, attributes, last_delta, timestamp, max_timestamp, producer_id, _, sequence, count = (
-        header
-    )
-    if (
-        base_offset
-        or attributes & ~TRANSACTIONAL_FLAG
-        or length + LOG_OVERHEAD_BYTES != len(records)
-        or count != last_delta + 1
-        or not count
-        or (producer_id >= 0 and sequence < 0)
-    ):
-        return False
-    least, greatest, first_null_key, is_contiguous = scan(memoryview(records)[HEADER_BYTES:], count)
-    return (
-        is_contiguous
-        and timestamp + greatest == max_timestamp >= NO_TIMESTAMP
-        and max_timestamp <= now_ms + config.message_timestamp_after_max_ms
-        and timestamp + least >= now_ms - config.message_timestamp_before_max_ms
-        and (first_null_key < 0 or not config.is_compacted)
-    )
 
 
 def place(batch: Buffer, base_offset: int, leader_epoch: int) -> tuple[Buffer, ...]:

@@ -74,6 +74,7 @@ class LogLoader:
         self._make_producer_state = make_producer_state
         self._leader_epochs = LeaderEpochs(disk, f"{directory}/{LEADER_EPOCH_CHECKPOINT}")
         self._segments = Segments()
+        self._has_thinned_batches = False  # Compaction has taken records from what was recovered.
 
     def load(self) -> LoadedLog:
         self._finish_swaps()
@@ -189,20 +190,31 @@ class LogLoader:
                     suspects.append(last_flushed)
         for segment in self._segments:
             if segment in unflushed:
-                dropped = self._recover_segment(segment)
-                following = self._segments.behind(segment)
-                if dropped or (following is not None and self._has_gap(segment, following)):
-                    self._drop([later for later in self._segments if later.base_offset > segment.base_offset])
-                    return
+                if self._recover_segment(segment):
+                    self._drop_behind(segment)
+                    break
             elif segment in suspects:
                 self._recover_segment(segment)
+        lost_its_end = self._find_lost_end(unflushed)
+        if lost_its_end is not None:
+            self._drop_behind(lost_its_end)
 
-    def _has_gap(self, segment: LogSegment, following: LogSegment) -> bool:
-        """Whether a file has lost exactly its last batches, which no checksum tells.
+    def _find_lost_end(self, unflushed: list[LogSegment]) -> LogSegment | None:
+        """The first segment whose file has lost exactly its last batches, which no checksum tells.
 
-        In a compacted log such gaps are ordinary: a follower gets them from its leader.
+        Where compaction was at work such gaps are ordinary, and a follower gets them from its leader: they are a loss
+        only in a log that has no others.
         """
-        return not self._config.is_compacted and segment.find_next_offset() < following.base_offset
+        if self._config.is_compacted or self._has_thinned_batches:
+            return None
+        lost = next((segment for segment in self._segments if segment in unflushed and self._has_gap(segment)), None)
+        is_only_one = lost and not any(self._has_gap(segment) for segment in self._segments if segment not in unflushed)
+        return lost if is_only_one else None
+
+    def _has_gap(self, segment: LogSegment) -> bool:
+        """Whether offsets are missing between this segment and the next."""
+        following = self._segments.behind(segment)
+        return following is not None and segment.find_next_offset() < following.base_offset
 
     def _recover_segment(self, segment: LogSegment) -> int:
         """Build a segment's indexes anew from its sound batches; the bytes that were cut off."""
@@ -231,6 +243,8 @@ class LogLoader:
                 # The checksum does not cover offset and epoch, but a torn one is too small, and neither ever falls.
                 if header.magic == MAGIC and (header.base_offset < next_offset or header.leader_epoch < leader_epoch):
                     return
+                if header.base_offset > next_offset or header.record_count <= header.last_offset_delta:
+                    self._has_thinned_batches = True
                 next_offset, leader_epoch = header.next_offset, header.leader_epoch
                 if not segment.offset_index.can_hold(header.last_offset):
                     return
@@ -264,6 +278,9 @@ class LogLoader:
             )
         )
         return self._log_start_offset
+
+    def _drop_behind(self, segment: LogSegment) -> None:
+        self._drop([later for later in self._segments if later.base_offset > segment.base_offset])
 
     def _drop(self, segments: list[LogSegment]) -> None:
         """Remove segments that the log has no place for, the last first, so that what a power cut leaves has no gap."""

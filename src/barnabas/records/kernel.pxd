@@ -38,6 +38,16 @@ cdef inline long long _signed(const unsigned char *data, int size) noexcept:
     return <long long>(value << (64 - 8 * size)) >> (64 - 8 * size)
 
 
+cdef inline const unsigned char *_address(object buffer) except? NULL:
+    """Where the bytes of a buffer are. The caller holds the buffer and runs no code that could resize it."""
+    cdef Py_buffer view
+    cdef const unsigned char *address
+    PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
+    address = <const unsigned char *>view.buf
+    PyBuffer_Release(&view)
+    return address
+
+
 cdef inline tuple _undamaged_fields(object buffer, Py_ssize_t position):
     """The header's fields, or None where the batch is not whole, not of magic 2 or fails its checksum."""
     cdef Py_buffer view
@@ -77,13 +87,21 @@ cdef inline tuple _undamaged_fields(object buffer, Py_ssize_t position):
 cpdef object sound_header(object header_type, object buffer, Py_ssize_t position)
 
 
+# Sums of timestamps stay Python numbers: what a producer sent may leave 64 bits.
+@cython.locals(fields=tuple, record_count="long long")
+cpdef object plain_header(
+    object header_type, object buffer, object earliest_timestamp, object latest_timestamp, bint needs_keys
+)
+
+
 @cython.locals(byte="unsigned long long", value="unsigned long long", shift=int)
 cdef (long long, Py_ssize_t) _varint(
-    const unsigned char[::1] data, Py_ssize_t position, Py_ssize_t end, int bits
+    const unsigned char *data, Py_ssize_t position, Py_ssize_t end, int bits
 ) noexcept
 
 
 @cython.locals(
+    data="const unsigned char *",
     end=Py_ssize_t,
     timestamp_delta_min="long long",
     timestamp_delta_max="long long",
@@ -104,12 +122,12 @@ cdef (long long, Py_ssize_t) _varint(
     header_count="long long",
     headers_position=Py_ssize_t,
 )
-cpdef tuple scan(const unsigned char[::1] data, Py_ssize_t record_count, long long[::1] rows=*)
+cpdef tuple scan(object buffer, Py_ssize_t record_count, long long[::1] rows=*, Py_ssize_t begin=*)
 
 
 @cython.locals(length="long long")
 cdef Py_ssize_t _skip_headers(
-    const unsigned char[::1] data, Py_ssize_t position, Py_ssize_t end, long long header_count
+    const unsigned char *data, Py_ssize_t position, Py_ssize_t end, long long header_count
 ) noexcept
 
 

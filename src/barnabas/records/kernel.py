@@ -46,7 +46,7 @@ T = TypeVar("T")
 _MASK_32 = 0xFFFFFFFF
 _MASK_64 = 0xFFFFFFFFFFFFFFFF
 
-if not cython.compiled:  # kernel.pxd has these three in C.
+if not cython.compiled:  # kernel.pxd has these in C.
     _new_tuple = tuple.__new__
     _unpack_header = Struct(">qiibIhiqqqhii").unpack_from
 
@@ -62,6 +62,10 @@ if not cython.compiled:  # kernel.pxd has these three in C.
             return None
         return fields
 
+    def _address(buffer: Buffer) -> Buffer:
+        """Where the bytes of a buffer are, for the loops; it holds only while the buffer is neither resized nor freed."""
+        return buffer
+
 
 def sound_header(header_type: type[T], buffer: Buffer, position: int) -> T | None:
     """The batch header at `position`, or None where the batch is cut off, damaged or contradicts itself.
@@ -76,6 +80,39 @@ def sound_header(header_type: type[T], buffer: Buffer, position: int) -> T | Non
     last_offset_delta = fields[6]
     record_count = fields[12]
     if attributes & 7 > 4 or record_count < 0 or record_count > last_offset_delta + 1:
+        return None
+    return _new_tuple(header_type, fields)  # type: ignore[type-var]
+
+
+def plain_header(
+    header_type: type[T], buffer: Buffer, earliest_timestamp: int, latest_timestamp: int, needs_keys: bool
+) -> T | None:
+    """The header of the one batch that fills `buffer`, if it is as plain as most are and all is well with it.
+
+    Plain is a batch from a producer without compression, control records, gaps or a timestamp of its own, and whose
+    records keep the given rules. None says that a closer look is needed, not that anything is wrong.
+    """
+    # Bit 4 is that of a transaction; a look at the others spares most batches that are not plain the checksum.
+    if len(buffer) < 61 or buffer[21] or buffer[22] & ~16:
+        return None
+    fields = _undamaged_fields(buffer, 0)
+    if fields is None:
+        return None
+    record_count = fields[12]
+    if fields[0] or fields[1] + 12 != len(buffer) or record_count < 1 or record_count != fields[6] + 1:
+        return None
+    if fields[9] >= 0 and fields[11] < 0:
+        return None
+    least, greatest, first_null_key, is_contiguous = scan(buffer, record_count, None, 61)
+    max_timestamp = fields[8]
+    if (
+        not is_contiguous
+        or (needs_keys and first_null_key >= 0)
+        or max_timestamp < -1
+        or fields[7] + greatest != max_timestamp
+        or max_timestamp > latest_timestamp
+        or fields[7] + least < earliest_timestamp
+    ):
         return None
     return _new_tuple(header_type, fields)  # type: ignore[type-var]
 
@@ -106,46 +143,49 @@ def _malformed(index: int, position: int) -> InvalidRecord:
     return InvalidRecord(f"record {index}, which starts at byte {position} of the records, is malformed")
 
 
-def scan(data: Buffer, record_count: int, rows: array[int] | None = None) -> tuple[int, int, int, bool]:
-    """Walk `record_count` records that must fill `data` exactly; raise InvalidRecord where they do not.
+def scan(
+    buffer: Buffer, record_count: int, rows: array[int] | None = None, begin: int = 0
+) -> tuple[int, int, int, bool]:
+    """Walk `record_count` records that must fill `buffer` from `begin` on exactly; raise InvalidRecord where they do not.
 
     Returns least and greatest timestamp delta, the index of the first record without a key or -1, and whether the
     offset deltas are 0, 1, 2, …  With `rows` (see `read_rows`) each record's columns are written there.
     """
-    end = len(data)
-    if record_count < 1 or record_count > end // 7:
-        raise InvalidRecord(f"{record_count} records cannot fill {end} bytes")
+    data = _address(buffer)
+    end = len(buffer)
+    if record_count < 1 or record_count > (end - begin) // 7:
+        raise InvalidRecord(f"{record_count} records cannot fill {end - begin} bytes")
     timestamp_delta_min = 0x7FFFFFFFFFFFFFFF
     timestamp_delta_max = -0x7FFFFFFFFFFFFFFF - 1
     first_null_key = -1
     is_contiguous = True
-    position = 0
+    position = begin
     row = 0
     for index in range(record_count):
         start = position
         size, position = _varint(data, position, end, 32)
         if position < 0 or size < 1 or size > end - position:
-            raise _malformed(index, start)
+            raise _malformed(index, start - begin)
         body_end = position + size
         # Once -1, the position stays -1 up to the check behind the header count.
         timestamp_delta, position = _varint(data, position + 1, body_end, 64)
         offset_delta, position = _varint(data, position, body_end, 32)
         key_length, key_position = _varint(data, position, body_end, 32)
         if key_length > body_end - key_position:
-            raise _malformed(index, start)
+            raise _malformed(index, start - begin)
         position = key_position + key_length if key_length > 0 else key_position
         value_length, value_position = _varint(data, position, body_end, 32)
         if value_length > body_end - value_position:
-            raise _malformed(index, start)
+            raise _malformed(index, start - begin)
         position = value_position + value_length if value_length > 0 else value_position
         header_count, headers_position = _varint(data, position, body_end, 32)
         if headers_position < 0 or header_count < 0:
-            raise _malformed(index, start)
+            raise _malformed(index, start - begin)
         position = headers_position
         if header_count:
             position = _skip_headers(data, position, body_end, header_count)
         if position != body_end:
-            raise _malformed(index, start)
+            raise _malformed(index, start - begin)
         if timestamp_delta < timestamp_delta_min:
             timestamp_delta_min = timestamp_delta
         if timestamp_delta > timestamp_delta_max:

@@ -15,6 +15,7 @@ from barnabas.log.segment import LogSegment
 from barnabas.records.batch import read_header
 from barnabas.records.build import build_batch
 from barnabas.records.control import EndTransactionMarker, build_end_transaction_marker
+from barnabas.records.record import Record
 from barnabas.sim.disk import SimDisk
 from builders import TIMESTAMP, make_batch, make_records
 from log_checks import check_log, stored_batches
@@ -113,6 +114,31 @@ def test_gaps_in_a_compacted_log_are_ordinary() -> None:
     log.release()
     disk.open(log_file(0)).truncate(3 * SIZE)
     assert offsets(open_log(disk, config)) == [0, 1, 2, 4, 5]
+
+
+@pytest.mark.parametrize("where", ["inside the segment", "at its beginning", "between flushed segments", "in a batch"])
+def test_gaps_are_ordinary_in_a_log_that_was_compacted_once(where: str) -> None:
+    disk = SimDisk()
+    log = open_log(disk)
+    fill(log, 12)
+    log.release()
+    offsets_in, recovery_point = [4, 5, 6], 4
+    if where == "inside the segment":
+        offsets_in = [4, 6]
+    elif where == "at its beginning":
+        offsets_in = [5, 6]
+    elif where == "between flushed segments":
+        disk.open(log_file(0)).truncate(3 * SIZE)
+    batches = [make_batch(1, base_offset=offset, timestamp=TIMESTAMP) for offset in offsets_in]
+    if where == "in a batch":
+        records = [Record(4, TIMESTAMP, b"k", b"v"), Record(6, TIMESTAMP, b"k", b"v")]
+        batches = [build_batch(records, leader_epoch=0)]
+    file = disk.open(log_file(4))
+    file.truncate(0)
+    file.write_at(0, b"".join(batches))
+    log = open_log(disk, recovery_point=recovery_point)
+    assert log.segments.base_offsets == [0, 4, 8]
+    assert log.log_end_offset == 12
 
 
 def test_what_recovery_cut_off_does_not_come_back_behind_what_is_written_next() -> None:
