@@ -224,8 +224,7 @@ class TopicsDelta:
         del self.changed[record.topic_id]
         if record.topic_id in self.base.by_id:
             self.deleted[record.topic_id] = self.base.by_id[record.topic_id]
-        if self._ids.get(name) == record.topic_id:
-            self._ids.remove(name)
+        self._ids.remove(name)
         return name
 
     def remove_unmentioned(self) -> None:

@@ -169,6 +169,16 @@ def test_a_deleted_topic_takes_its_settings_along_and_its_name_can_be_used_again
     assert image.topics.by_name("t") is not None
 
 
+@pytest.mark.parametrize("onto", [EMPTY_IMAGE, image_of(topic(), partition())], ids=["new", "known"])
+def test_a_topic_that_is_gone_cannot_be_changed(onto: MetadataImage) -> None:
+    records = [] if onto.topics.by_id else [topic(), partition()]
+    delta = replay(*records, RemoveTopicRecord(topic_id=TOPIC_ID), onto=onto)
+    with pytest.raises(ReplayError, match="is changed but not there"):
+        delta.replay(PartitionChangeRecord(partition_id=0, topic_id=TOPIC_ID, isr=[1]))
+    with pytest.raises(ReplayError, match="no such topic"):
+        delta.replay(ClearElrRecord(topic_name="t"))
+
+
 def test_a_topic_that_came_and_went_within_a_delta_leaves_nothing() -> None:
     config = ConfigRecord(resource_type=2, resource_name="t", name="a", value="1")
     delta = replay(topic(), partition(), config, RemoveTopicRecord(topic_id=TOPIC_ID))

@@ -26,6 +26,7 @@ from barnabas.metadata.sorted_map import SortedMap
 from barnabas.metadata.topics import Partition, Topic, TopicsImage
 from barnabas.metadata.versions import MetadataVersion
 from barnabas.protocol.metadata_records import RECORDS
+from barnabas.protocol.metadata_records.clear_elr import ClearElrRecord
 from barnabas.protocol.metadata_records.feature_level import FeatureLevelRecord
 from barnabas.protocol.uuid import Uuid
 from metadata_history import History, random_history
@@ -172,6 +173,9 @@ def test_eligible_leader_replicas_are_not_lost_in_silence() -> None:
     image = image_with_elr(MetadataVersion.V4_3_IV0, is_enabled=True)
     with pytest.raises(UnwritableMetadataError, match=r"eligible leader replicas of t-0 .* 4.0-IV0"):
         list(image.records(MetadataVersion.V4_0_IV0))
+    cleared = MetadataDelta(image)
+    cleared.replay(ClearElrRecord(topic_name="t"))
+    assert list(cleared.apply(image.provenance).records(MetadataVersion.V4_0_IV0))
 
 
 def test_a_delta_without_changes_gives_the_same_parts() -> None:
