@@ -88,11 +88,18 @@ class IndexFile(ABC):
         self._entries_changed()
 
     def reset(self) -> None:
-        """Drop every entry and make the file as large as it may become, to be built anew."""
+        """Drop every entry and make the file as large as it may become, to be built anew.
+
+        What it held is not touched: after a crash most of it is a hole, which a full disk cannot fill.
+        """
+        self.close()
+        file = self._disk.open(self.path, create=True)
+        try:
+            file.truncate(0)
+        finally:
+            file.close()
         self.open()
-        self.truncate_to_entries(0)
-        self.resize(0)
-        self.resize(self._max_bytes)
+        self.grow()
 
     def resize(self, max_bytes: int) -> None:
         """Make the file this large, rounded down to whole entries; never smaller than its entries."""
@@ -102,9 +109,11 @@ class IndexFile(ABC):
         if size == self._file.size():
             return
         self._unmap()
-        self._file.truncate(size)
-        self.entries_with_room = min(self.entries_with_room, size // self.entry_bytes)
-        self._map(size)
+        try:
+            self._file.truncate(size)
+            self.entries_with_room = min(self.entries_with_room, size // self.entry_bytes)
+        finally:
+            self._map(self._file.size())
 
     def grow(self) -> None:
         """Make room for all the entries that an active segment may want."""

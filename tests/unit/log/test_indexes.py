@@ -153,6 +153,27 @@ def test_reset_forgets_what_an_unclean_stop_left() -> None:
     assert (index.entries, index.entries_max, index.last_offset) == (0, 128, BASE)
 
 
+def test_reset_cuts_the_file_before_it_maps_it() -> None:
+    disk = SimDisk()
+    disk.open("/x.index", create=True).truncate(1024)
+    operations: list[str] = []
+    disk.before_operation = lambda operation, _: operations.append(operation)
+    OffsetIndex(disk, "/x.index", BASE, 1024).reset()
+    # Memory over a hole would ask a full disk for room, and the answer would be a signal.
+    assert operations.index("truncate") < operations.index("map")
+
+
+def test_an_index_whose_file_cannot_be_cut_keeps_its_entries() -> None:
+    disk = SimDisk()
+    index = offset_index(disk)
+    entries = fill_offsets(index, [3, 4])
+    disk.fail("truncate", ".index", errno.ENOSPC)
+    with pytest.raises(OSError, match="No space"):
+        index.trim()
+    entries += fill_offsets(index, [5])
+    assert [index.entry(slot) for slot in range(3)] == entries
+
+
 def test_a_full_disk_refuses_the_room_before_memory_is_touched() -> None:
     disk = SimDisk()
     index = offset_index(disk)
