@@ -141,10 +141,16 @@ class LogDirectories:
     # Loading
 
     def load(self, config_of: ConfigOf, *, now_ms: int, is_stray: IsStray = lambda _partition, _id: False) -> None:
-        """Open every log. What awaits deletion is scheduled again, strays are set aside and left alone."""
+        """Open every log. What awaits deletion is scheduled again, strays are set aside and left alone.
+
+        A directory is loaded as a whole or offline, also where its disk is full: a log that is there and was not opened
+        must not be taken for a new one.
+        """
         for directory in self.online:
-            with suppress(KafkaStorageError), self.guard(directory.path):
+            try:
                 self._load_directory(directory, config_of, now_ms, is_stray)
+            except OSError as error:
+                self.take_offline(directory.path, error)
 
     def _load_directory(self, directory: LogDirectory, config_of: ConfigOf, now_ms: int, is_stray: IsStray) -> None:
         directory.previous_broker_epoch = take_clean_shutdown(self._disk, directory.path)
@@ -408,15 +414,17 @@ class LogDirectories:
 
     def close(self, *, broker_epoch: int, now_ms: int) -> None:
         """Flush and close every log and mark each directory that was loaded and closed without an error as clean."""
+        closed = []
         for directory in self.online:
             with suppress(KafkaStorageError), self.guard(directory.path):
                 for _, log in directory.all_logs():
                     log.close(now_ms)
+                closed.append(directory)
         self.checkpoint_recovery_points()
         self.checkpoint_log_starts()
         self.checkpoint_high_watermarks()
         for directory in self.online:
-            if directory.is_loaded:
+            if directory.is_loaded and directory in closed:
                 with suppress(KafkaStorageError), self.guard(directory.path):
                     write_clean_shutdown(self._disk, directory.path, broker_epoch)
         self._unlock()

@@ -249,11 +249,26 @@ def test_a_full_disk_leaves_the_directory_online() -> None:
     assert log.log_end_offset == 1
 
 
-def test_a_log_that_cannot_be_closed_keeps_its_directory_from_being_clean() -> None:
+def test_a_disk_that_is_full_at_the_start_takes_its_directory_offline() -> None:
+    disk = SimDisk()
+    append(create(open_directories(disk, "/a"), "orders"))
+    disk.flush_directory("/a/orders-0")
+    disk = disk.after_power_cut(Random(0))
+    disk.fail("open", "00000000000000000000.index", errno.ENOSPC)
+    directories = open_directories(disk)
+    assert list(directories.failures) == ["/a"]
+    assert not directories.logs
+    # Otherwise it would be opened as if nothing had to be recovered.
+    with pytest.raises(KafkaStorageError, match="may be in"):
+        create(directories, "orders", is_new=False)
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
+def test_a_log_that_cannot_be_closed_keeps_its_directory_from_being_clean(error: int) -> None:
     disk = SimDisk()
     directories = open_directories(disk)
     append(create(directories, "orders"))
-    disk.fail("flush", "/a/orders-0/00000000000000000000.log", errno.EIO)
+    disk.fail("flush", "/a/orders-0/00000000000000000000.log", error)
     directories.close(broker_epoch=1, now_ms=0)
     assert not disk.exists("/a/.kafka_cleanshutdown")
     assert disk.exists("/b/.kafka_cleanshutdown")
