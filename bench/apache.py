@@ -1,6 +1,7 @@
 """Apache Kafka's recovery and cleaning of a partition's directory, timed to stand beside ours in one run.
 
-Its own classes are called in one JVM, on copies of the directory; the first rounds warm it up, the last one counts.
+Its own classes are called in one JVM, on copies of the directory; the first rounds warm it up, and the median of the
+others counts.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 from interop.referee import run_java
 
 LOG_WORK = Path(__file__).parent / "java" / "LogWork.java"
+WARM_UP_ROUNDS = 2
 ROUNDS = 3
 # The JVM's own choice of collector and compiler, and a heap as a broker has it.
 BROKER_OPTIONS = ("-Xmx1g",)
@@ -37,10 +40,10 @@ def cleaning_mb_per_s(partition_directory: Path, topic_settings: Mapping[str, st
 
 def _seconds(work: Work, partition_directory: Path, topic_settings: Mapping[str, str]) -> float:
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as folder:
-        copies = [Path(folder) / str(each) / partition_directory.name for each in range(ROUNDS)]
+        copies = [Path(folder) / str(each) / partition_directory.name for each in range(WARM_UP_ROUNDS + ROUNDS)]
         for copy in copies:
             shutil.copytree(partition_directory, copy)
-        return run_log_work(work, topic_settings, time.time_ns() // 1_000_000, copies)[-1]
+        return median(run_log_work(work, topic_settings, time.time_ns() // 1_000_000, copies)[WARM_UP_ROUNDS:])
 
 
 def run_log_work(

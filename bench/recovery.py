@@ -14,7 +14,7 @@ from barnabas.log.partition_log import PartitionLog
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record
 from barnabas.runtime.disk import PosixDisk
-from bench.apache import recovery_mb_per_s
+from bench.apache import ROUNDS, recovery_mb_per_s
 from bench.measure import Row, row
 
 TITLE = "Recovery of a log after an unclean stop"
@@ -22,7 +22,6 @@ TITLE = "Recovery of a log after an unclean stop"
 SEGMENT_BYTES = 16 * 1024 * 1024
 LOG_BYTES = 64 * 1024 * 1024
 BATCH_BYTES = 16 * 1024
-ROUNDS = 3
 
 CONFIG = LogConfig(segment_bytes=SEGMENT_BYTES)
 

@@ -21,10 +21,11 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
  * java ImageWork SNAPSHOT CHANGES ROUNDS
  */
 public class ImageWork {
+    private static final MetadataRecordSerde SERDE = MetadataRecordSerde.INSTANCE;
+
     public static void main(String[] args) throws Exception {
         byte[] snapshot = Files.readAllBytes(Path.of(args[0])), changes = Files.readAllBytes(Path.of(args[1]));
-        List<ApiMessageAndVersion> changed = new ArrayList<>();
-        for (ApiMessageAndVersion record : read(changes)) changed.add(record);
+        List<ApiMessageAndVersion> changed = read(changes);
         double loading = 0, changing = 0;
         for (int round = 0; round < Integer.parseInt(args[2]); round++) {
             long started = System.nanoTime();
@@ -47,7 +48,7 @@ public class ImageWork {
         List<ApiMessageAndVersion> records = new ArrayList<>();
         for (MutableRecordBatch batch : MemoryRecords.readableRecords(ByteBuffer.wrap(bytes)).batches())
             for (Record record : batch)
-                records.add(MetadataRecordSerde.INSTANCE.read(new ByteBufferAccessor(record.value()), record.valueSize()));
+                records.add(SERDE.read(new ByteBufferAccessor(record.value()), record.valueSize()));
         return records;
     }
 }

@@ -144,10 +144,6 @@ class LocalLog:
 
     # Flushing
 
-    @property
-    def unflushed_messages(self) -> int:
-        return self.log_end_offset - self.recovery_point
-
     def prepare_flush(self, offset: int | None, snapshots: list[str]) -> Flush | None:
         """What makes everything below `offset` (the log's end where None) durable; None where everything is."""
         if offset is None:

@@ -452,12 +452,15 @@ class PartitionLog:
 
     # Flushing and the end
 
-    def is_flush_due(self, now_ms: int) -> bool:
-        """Whether flush.messages or flush.ms asks for a flush."""
+    def flush_due_offset(self, now_ms: int) -> int | None:
+        """Up to where a flush is due: all by flush.messages and flush.ms, and always what was rolled; else None."""
         unflushed = self.log_end_offset - self.recovery_point
-        if not unflushed:
-            return False
-        return unflushed >= self.config.flush_messages or now_ms - self._local.flushed_ms >= self.config.flush_ms
+        if unflushed and (
+            unflushed >= self.config.flush_messages or now_ms - self._local.flushed_ms >= self.config.flush_ms
+        ):
+            return self.log_end_offset
+        rolled_offset = self._local.active.base_offset
+        return rolled_offset if rolled_offset > self.recovery_point else None
 
     def prepare_flush(self, offset: int | None = None) -> Flush | None:
         """What makes everything below `offset` durable, by default all; None where it is. Run it in any thread."""

@@ -239,14 +239,28 @@ def test_a_compacted_log_is_not_retired_by_age() -> None:
 
 def test_flushing_is_due_by_count_and_by_time() -> None:
     log = open_log(flush_messages=3, flush_ms=1_000)
-    assert not log.is_flush_due(NOW + 5_000)
+    assert log.flush_due_offset(NOW + 5_000) is None
     fill(log, 2)
-    assert not log.is_flush_due(NOW + 999)
-    assert log.is_flush_due(NOW + 1_000)
+    assert log.flush_due_offset(NOW + 999) is None
+    assert log.flush_due_offset(NOW + 1_000) == 2
     fill(log, 1)
-    assert log.is_flush_due(NOW)
+    assert log.flush_due_offset(NOW) == 3
     log.flush(NOW + 100)
-    assert (log.recovery_point, log.is_flush_due(NOW + 1_099)) == (3, False)
+    assert (log.recovery_point, log.flush_due_offset(NOW + 1_099)) == (3, None)
+
+
+def test_what_was_rolled_is_due_for_a_flush_whatever_the_settings() -> None:
+    log = open_log()
+    fill(log, 2)
+    assert log.flush_due_offset(NOW) is None
+    log.roll(NOW)
+    fill(log, 1)
+    assert log.flush_due_offset(NOW) == 2
+    flush = log.prepare_flush(2)
+    assert flush is not None
+    flush.run()
+    log.mark_flushed(flush, NOW)
+    assert (log.recovery_point, log.flush_due_offset(NOW)) == (2, None)
 
 
 def test_a_flush_up_to_an_offset_covers_the_segments_before_it() -> None:
