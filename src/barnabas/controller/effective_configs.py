@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from barnabas.config.setting import Setting
+from barnabas.config.setting import ConfigError, Setting
 from barnabas.config.topic import TOPIC_SETTINGS
 from barnabas.controller.settings import ControllerSettings
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType
@@ -59,8 +59,15 @@ class EffectiveConfigs:
         for source, configs in self._defaults:
             for synonym in setting.synonyms:
                 text = configs.get(synonym.name)
-                if text is not None:
-                    return EffectiveValue(str(int(text) * synonym.factor) if synonym.factor != 1 else text, source)
+                if text is None:
+                    continue
+                try:
+                    value = setting.parse(text)
+                except ConfigError:
+                    continue  # Others write to this log too, and may have checked less.
+                if isinstance(value, int) and synonym.factor > 1:
+                    text = str(value * synonym.factor)
+                return EffectiveValue(text, source)
         return EffectiveValue(setting.format(setting.default), ConfigSource.DEFAULT_CONFIG)
 
     def of_topic(self, topic: str) -> Mapping[str, str]:

@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from barnabas.controller import fencing, heartbeats, registration, tasks
+from barnabas.controller import (
+    alter_partition,
+    config_changes,
+    directories,
+    elections,
+    fencing,
+    heartbeats,
+    partition_creation,
+    reassignments,
+    registration,
+    tasks,
+    topic_deletion,
+    topics,
+)
 from barnabas.controller.decision import Operation
 from barnabas.controller.tasks import PeriodicTask
 from barnabas.protocol.schema import Message
 
-_FAMILIES = (registration, heartbeats)
+_FAMILIES: Final = (
+    registration,
+    heartbeats,
+    topics,
+    topic_deletion,
+    partition_creation,
+    alter_partition,
+    elections,
+    reassignments,
+    directories,
+    config_changes,
+)
 
-OPERATIONS: Mapping[type[Message], Operation] = {
+OPERATIONS: Final[Mapping[type[Message], Operation]] = {
     request: operation for family in _FAMILIES for request, operation in family.OPERATIONS.items()
 }
 
-TASKS: tuple[PeriodicTask, ...] = (fencing.FENCE_STALE_BROKERS, tasks.WRITE_NO_OP)
+TASKS: Final[tuple[PeriodicTask, ...]] = (
+    fencing.FENCE_STALE_BROKERS,
+    elections.BALANCE_LEADERS,
+    elections.RECOVER_UNCLEANLY,
+    tasks.WRITE_NO_OP,
+)
