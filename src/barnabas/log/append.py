@@ -92,11 +92,11 @@ def check_leader_batch(
         if rewritten is not None:
             records, header = rewritten, read_header(rewritten)
             _check_size(header, config)
-    # A batch that says it has the append time already was refused.
-    if checked.max_timestamp != header.max_timestamp or config.is_log_append_time:
+    timestamp_type = config.record_rules.timestamp_type
+    if (header.timestamp_type, header.max_timestamp) != (timestamp_type, checked.max_timestamp):
         if not _is_writable(records):
             records = bytearray(records)
-        stamp_max_timestamp(records, 0, config.record_rules.timestamp_type, checked.max_timestamp)
+        stamp_max_timestamp(records, 0, timestamp_type, checked.max_timestamp)
         header = read_header(records)
     return records, header
 

@@ -27,7 +27,7 @@ from barnabas.protocol.errors import (
     RecordBatchTooLarge,
     RecordTooLarge,
 )
-from barnabas.records.batch import TimestampType, read_header, validate
+from barnabas.records.batch import TimestampType, read_header, stamp_append_time, validate
 from barnabas.records.build import build_batch
 from barnabas.records.compression import Compression
 from barnabas.records.control import EndTransactionMarker, build_end_transaction_marker
@@ -84,6 +84,16 @@ def test_log_append_time_replaces_the_producers_timestamps() -> None:
     header, data = stored_batches(log)[0]
     assert header.timestamp_type is TimestampType.LOG_APPEND_TIME
     assert [record.timestamp for record in iterate_records(data, 0, header)] == [NOW, NOW]
+
+
+def test_a_topic_of_create_times_calls_a_producers_append_time_so() -> None:
+    batch = make_batch(2)
+    stamp_append_time(batch, 0, NOW - 5)
+    log = open_log()
+    log.append_as_leader(bytes(batch), 0, NOW)
+    header, data = stored_batches(log)[0]
+    assert (header.timestamp_type, header.max_timestamp) == (TimestampType.CREATE_TIME, NOW - 5)
+    assert validate(data) == header
 
 
 def test_timestamps_outside_the_bounds_are_refused() -> None:
