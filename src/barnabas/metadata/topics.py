@@ -40,6 +40,10 @@ class LeaderRecoveryState(IntEnum):
     RECOVERING = 1
 
 
+# A look-up here takes a fraction of the time of a call of the enumeration, and a snapshot makes it for every partition.
+_RECOVERY_STATES: Final = {state.value: state for state in LeaderRecoveryState}
+
+
 class Partition(NamedTuple):
     """A partition. `directories` are those of the replicas, in their order."""
 
@@ -177,8 +181,8 @@ class TopicsDelta:
             _recovery_state(record),
             share(record.removing_replicas),
             share(record.adding_replicas),
-            share(record.eligible_leader_replicas or ()),
-            share(record.last_known_elr or ()),
+            share(record.eligible_leader_replicas),
+            share(record.last_known_elr),
         )
         self._topic(record.topic_id).partitions.put(record.partition_id, partition)
 
@@ -250,7 +254,9 @@ class TopicsDelta:
             topic = self.changed[topic_id] = TopicDelta(base)
         return topic
 
-    def _share(self, members: list[int] | tuple[int, ...]) -> tuple[int, ...]:
+    def _share(self, members: list[int] | None) -> tuple[int, ...]:
+        if not members:
+            return ()
         key = tuple(members)
         return self._shared.setdefault(key, key)
 
@@ -273,7 +279,7 @@ class TopicsDelta:
 
 
 def _recovery_state(record: PartitionRecord | PartitionChangeRecord) -> LeaderRecoveryState:
-    try:
-        return LeaderRecoveryState(record.leader_recovery_state)
-    except ValueError:
-        raise ReplayError(f"a leader recovery state that is not known: {record}") from None
+    state = _RECOVERY_STATES.get(record.leader_recovery_state)
+    if state is None:
+        raise ReplayError(f"a leader recovery state that is not known: {record}")
+    return state

@@ -1,4 +1,4 @@
-// Builds images of the metadata with Apache Kafka's own classes and prints them, one line of JSON for one line of input.
+// Builds images of the metadata with Apache Kafka's own classes and prints them, a line of JSON for a line of input.
 //
 //   log HEX       batches of a metadata log: the image that they come to and the records of its snapshot, in hex
 //   versions      the levels of metadata.version and the record versions that each writes
@@ -88,7 +88,8 @@ public class Image {
         MetadataImage image = latest[0];
         RecordListWriter writer = new RecordListWriter();
         image.write(writer, new ImageWriterOptions.Builder(image).build());
-        return Map.of("faults", faults, "image", describe(image), "snapshot", writer.records().stream().map(Image::hex).toList(),
+        return Map.of("faults", faults, "image", describe(image),
+            "snapshot", writer.records().stream().map(Image::hex).toList(),
             "offset", image.provenance().lastContainedOffset(), "epoch", image.provenance().lastContainedEpoch());
     }
 
@@ -102,11 +103,13 @@ public class Image {
     private static Map<String, Object> describe(MetadataImage image) {
         Map<String, Object> text = new TreeMap<>();
         Map<String, Object> features = new TreeMap<>(image.features().finalizedVersions());
-        image.features().metadataVersion().ifPresent(version -> features.put(MetadataVersion.FEATURE_NAME, version.featureLevel()));
+        image.features().metadataVersion().ifPresent(
+            version -> features.put(MetadataVersion.FEATURE_NAME, version.featureLevel()));
         text.put("features", features);
-        Map<String, Object> brokers = new TreeMap<>(), controllers = new TreeMap<>(), topics = new TreeMap<>(), ids = new TreeMap<>();
+        Map<String, Object> brokers = new TreeMap<>(), controllers = new TreeMap<>();
         image.cluster().brokers().forEach((id, broker) -> brokers.put(id.toString(), broker(broker)));
-        image.cluster().controllers().forEach((id, controller) -> controllers.put(id.toString(), controller(controller)));
+        image.cluster().controllers().forEach((id, node) -> controllers.put(id.toString(), controller(node)));
+        Map<String, Object> topics = new TreeMap<>(), ids = new TreeMap<>();
         image.topics().topicsById().forEach((id, topic) -> {
             Map<String, Object> partitions = new TreeMap<>();
             topic.partitions().forEach((index, partition) -> partitions.put(index.toString(), partition(partition)));
@@ -117,7 +120,7 @@ public class Image {
         text.put("controllers", controllers);
         text.put("topics", topics);
         text.put("topic_ids", ids);
-        Map<String, Object> configs = new TreeMap<>(), quotas = new TreeMap<>(), acls = new TreeMap<>(), scram = new TreeMap<>(), tokens = new TreeMap<>();
+        Map<String, Object> configs = new TreeMap<>(), quotas = new TreeMap<>();
         image.configs().resourceData().forEach((resource, data) ->
             configs.put(resource.type().id() + ":" + resource.name(), data.toMap()));
         image.clientQuotas().entities().forEach((entity, data) -> {
@@ -125,16 +128,18 @@ public class Image {
             new TreeMap<>(entity.entries()).forEach((type, name) -> parts.add(name == null ? type : type + ":" + name));
             quotas.put(String.join(",", parts), data.quotas());
         });
+        Map<String, Object> acls = new TreeMap<>(), scram = new TreeMap<>(), tokens = new TreeMap<>();
         image.acls().acls().forEach((id, acl) -> acls.put(id.toString(), List.of(
             acl.resourceType().code(), acl.resourceName(), acl.patternType().code(), acl.principal(), acl.host(),
             acl.operation().code(), acl.permissionType().code())));
         image.scram().mechanisms().forEach((mechanism, users) -> users.forEach((name, data) ->
-            scram.put(mechanism.type() + ":" + name, List.of(HEX.formatHex(data.salt()), HEX.formatHex(data.storedKey()),
-                HEX.formatHex(data.serverKey()), data.iterations()))));
+            scram.put(mechanism.type() + ":" + name, List.of(HEX.formatHex(data.salt()),
+                HEX.formatHex(data.storedKey()), HEX.formatHex(data.serverKey()), data.iterations()))));
         image.delegationTokens().tokens().forEach((id, data) -> {
             var token = data.tokenInformation();
-            tokens.put(id, List.of(token.ownerAsString(), token.tokenRequesterAsString(), List.copyOf(token.renewersAsString()),
-                token.issueTimestamp(), token.maxTimestamp(), token.expiryTimestamp()));
+            tokens.put(id, List.of(token.ownerAsString(), token.tokenRequesterAsString(),
+                List.copyOf(token.renewersAsString()), token.issueTimestamp(), token.maxTimestamp(),
+                token.expiryTimestamp()));
         });
         text.put("configs", configs);
         text.put("quotas", quotas);
@@ -197,8 +202,9 @@ public class Image {
         List<Object> rows = new ArrayList<>();
         for (MetadataVersion version : MetadataVersion.VERSIONS)
             if (version.isProduction())
-                rows.add(List.of(version.featureLevel(), version.version(), version.shortVersion(), version.didMetadataChange(),
-                    version.registerBrokerRecordVersion(), version.partitionRecordVersion(), version.partitionChangeRecordVersion(),
+                rows.add(List.of(version.featureLevel(), version.version(), version.shortVersion(),
+                    version.didMetadataChange(), version.registerBrokerRecordVersion(),
+                    version.partitionRecordVersion(), version.partitionChangeRecordVersion(),
                     version.isElrSupported(), version.isCordonedLogDirsSupported()));
         return rows;
     }
