@@ -15,6 +15,7 @@ from barnabas.log.log_config import LogConfig
 from barnabas.log.names import DELETED, SWAP
 from barnabas.log.recovery import LoadedLog
 from barnabas.log.segment import LogSegment
+from barnabas.log.whole_change import whole_change
 from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
 
@@ -120,27 +121,35 @@ class LocalLog:
         self._truncations += 1
         self._bound = None
 
+    @whole_change()
     def remove(self, segments: Iterable[LogSegment], now_ms: int) -> None:
         """Take segments out of the log, one after the other; their files go when the delay is over."""
         for segment in segments:
             self.segments.remove(segment)
             self._trimmed.discard(segment)
-            segment.rename_suffix(DELETED)
             self.deleted_files.add(segment, now_ms + self.config.file_delete_delay_ms)
+            segment.rename_suffix(DELETED)
         self._bound = None
 
+    @whole_change()
     def replace(self, replacements: Sequence[LogSegment], originals: Sequence[LogSegment], now_ms: int) -> None:
         """Let flushed `.cleaned` segments take the place of those they were made from.
 
-        Once all are `.swap` the replacement is decided: opening the log finishes it.
+        Once all are `.swap` the replacement is decided: opening the log finishes it. So where this fails, the files of
+        `replacements` are let go and stay where they are.
         """
-        for segment in reversed(replacements):
-            segment.rename_suffix(SWAP)
-        self.remove(originals, now_ms)
-        for segment in replacements:
-            self.segments.add(segment)
-            segment.rename_suffix("")
-        self._disk.flush_directory(self.directory)
+        try:
+            for segment in reversed(replacements):
+                segment.rename_suffix(SWAP)
+            self.remove(originals, now_ms)
+            for segment in replacements:
+                self.segments.add(segment)
+                segment.rename_suffix("")
+            self._disk.flush_directory(self.directory)
+        except OSError:
+            for segment in replacements:
+                segment.release()
+            raise
 
     # Flushing
 

@@ -43,6 +43,7 @@ from barnabas.log.scan import end_marker
 from barnabas.log.segment import FileRegion, LogSegment, SegmentMark
 from barnabas.log.segments import Segments
 from barnabas.log.transaction_index import AbortedTransaction
+from barnabas.log.whole_change import whole_change
 from barnabas.ports.disk import Buffer, Disk
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import KafkaStorageError, OffsetOutOfRange, RecordBatchTooLarge
@@ -354,6 +355,7 @@ class PartitionLog:
 
     # Cutting
 
+    @whole_change()
     def truncate_to(self, offset: int, now_ms: int) -> bool:
         """Drop everything from `offset` on; false where the log ends before it."""
         if offset >= self.log_end_offset:
@@ -371,6 +373,7 @@ class PartitionLog:
             self.update_high_watermark(offset)
         return True
 
+    @whole_change()
     def truncate_fully_and_start_at(self, offset: int, now_ms: int, *, log_start_offset: int | None = None) -> None:
         """Drop everything and go on at `offset`."""
         self._drop_snapshots(self._local.truncate_fully_and_start_at(offset, now_ms), now_ms)

@@ -109,10 +109,14 @@ class LogSegment:
             if disk.exists(path):
                 disk.remove(path)
         segment = cls(disk, directory, base_offset, config, now_ms=now_ms, roll_jitter_ms=roll_jitter_ms, suffix=suffix)
-        if config.preallocate:
-            segment.file.truncate(config.segment_bytes)
-        segment.offset_index.open()
-        segment.time_index.open()
+        try:
+            if config.preallocate:
+                segment.file.truncate(config.segment_bytes)
+            segment.offset_index.open()
+            segment.time_index.open()
+        except OSError:
+            segment.release()
+            raise
         return segment
 
     def path(self, kind: str) -> str:

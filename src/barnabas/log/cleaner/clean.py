@@ -147,7 +147,7 @@ class _Compaction:
         cleaned = LogSegment.create(
             self._disk, log.directory, group[0].base_offset, log.config, now_ms=self._now_ms, suffix=CLEANED
         )
-        is_replaced = False
+        is_handed_over = False
         try:
             for segment in group:
                 following = log.segments.behind(segment)
@@ -163,10 +163,11 @@ class _Compaction:
             yield CleaningStep(0, [*cleaned.files_to_flush(), cleaned.transaction_index])
             for kind in (LOG, OFFSET_INDEX, TIME_INDEX):  # Retention without timestamps goes by the files' age.
                 self._disk.set_modified_ms(cleaned.path(kind), group[-1].modified_ms)
+            # From here on it may be all that is left of its group, whatever fails.
+            is_handed_over = True
             log.replace_segments([cleaned], group, self._now_ms)
-            is_replaced = True
         finally:
-            if not is_replaced:
+            if not is_handed_over:
                 cleaned.delete()
 
 
