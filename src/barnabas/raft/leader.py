@@ -17,7 +17,6 @@ from barnabas.raft.roles import NEVER_MS, Role
 from barnabas.raft.voters import Voter, VoterSet
 
 OBSERVER_SESSION_TIMEOUT_MS = 300_000
-CAUGHT_UP_WITHIN_MS = 3_600_000
 # Some leeway over the followers' own fetch timeout, so that the network may take its time.
 CHECK_QUORUM_FACTOR = 1.5
 
@@ -194,12 +193,12 @@ class Leader(Role):
         return [progress.key for progress in others]
 
     def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:
-        """Whether a newcomer has been at the end of the log, not too long ago."""
+        """Whether a newcomer has been at the end of the log and still fetches; one that is gone holds up commits."""
         progress = self.observers.get(key)
         return (
             progress is not None
             and progress.last_caught_up_ms >= 0
-            and progress.last_fetch_ms > now_ms - CAUGHT_UP_WITHIN_MS
+            and progress.last_fetch_ms > now_ms - self.check_quorum_timeout_ms
         )
 
     def forget_silent_observers(self, now_ms: int) -> None:

@@ -42,6 +42,8 @@ class Checks:
         self.committed_batches: dict[int, StoredBatch] = {}
         self.checksums: dict[int, int] = {0: 0}
         self.committed_end = 0
+        # How far the leader of each epoch has committed.
+        self.committed_ends: dict[int, int] = {}
         self.epochs: dict[ReplicaKey, int] = {}
         self.high_watermarks: dict[tuple[int, int], int] = {}
         self.acknowledged: list[tuple[object, int, int]] = []
@@ -58,7 +60,7 @@ class Checks:
             case effects.BecameLeader(epoch):
                 former = self.leaders.setdefault(epoch, process.key)
                 assert former == process.key, f"{former} and {process.key} both lead in epoch {epoch}"
-                self._check_completeness(process)
+                self._check_completeness(process, epoch)
             case effects.Send(_, _, VoteRequest() as request):
                 self._check_vote(process, request, process.key)
             case effects.Send(_, _, FetchRequest() as request):
@@ -88,14 +90,16 @@ class Checks:
             durable = process.storage.durable_end
             assert asked.fetch_offset <= durable, f"fetches from {asked.fetch_offset}, but has only {durable} on disk"
 
-    def _check_completeness(self, process: Process) -> None:
+    def _check_completeness(self, process: Process, epoch: int) -> None:
+        """A leader has everything that was committed in earlier epochs. One elected late, when a later epoch has begun
+        elsewhere, need not have what that one committed; it will commit nothing."""
         log = process.storage.log
-        assert log.end.offset >= self.committed_end, (
-            f"leader {process.node_id} ends at {log.end.offset}, but {self.committed_end} is committed"
-        )
+        end = max((end for earlier, end in self.committed_ends.items() if earlier < epoch), default=0)
+        assert log.end.offset >= end, f"leader {process.node_id} ends at {log.end.offset}, but {end} is committed"
         for batch in log.batches:
-            committed = self.committed_batches.get(batch.base_offset)
-            assert committed is None or committed == batch, f"leader lacks the committed batch at {batch.base_offset}"
+            if batch.base_offset < end:
+                committed = self.committed_batches[batch.base_offset]
+                assert committed == batch, f"leader lacks the committed batch at {batch.base_offset}"
 
     def appended(self, process: Process, batches: list[StoredBatch]) -> None:
         """Log matching: one offset and epoch, one batch, and always the same one before it."""
@@ -128,6 +132,7 @@ class Checks:
                 checksum = crc32(batch.data, self.checksums[batch.base_offset])
                 self.checksums[batch.next_offset] = checksum
                 self.committed_end = batch.next_offset
+                self.committed_ends[process.node.epoch] = batch.next_offset
         assert high_watermark <= self.committed_end, "what is committed is whole batches"
         history = process.node.history
         quorum = history.voters_at(high_watermark - 1), history.kraft_version_at(high_watermark - 1)

@@ -37,8 +37,9 @@ KRAFT_VERSIONS = VersionRange(0, 1)
 PORT = 9093
 
 
-def endpoint_of(node_id: int) -> Endpoint:
-    return Endpoint(f"node{node_id}", PORT)
+def endpoint_of(node_id: int, port: int = PORT) -> Endpoint:
+    """Where a node listens. Messages find it by its host; a change of port is something to tell the others of."""
+    return Endpoint(f"node{node_id}", port)
 
 
 class Asked(NamedTuple):
@@ -83,7 +84,9 @@ class Process:
         self.can_become_voter = can_become_voter
         self.node: RaftNode | None = None
         self.life = 0
+        self.port = PORT
         self.paused_until_ms = 0
+        self.joining_until_ms = 0
         self.applied = Applied()
         self.accepted: list[Accepted] = []
         self._timer = 0
@@ -94,7 +97,7 @@ class Process:
 
     @property
     def voter(self) -> Voter:
-        return Voter(self.key, {LISTENER: endpoint_of(self.node_id)}, KRAFT_VERSIONS)
+        return Voter(self.key, {LISTENER: endpoint_of(self.node_id, self.port)}, KRAFT_VERSIONS)
 
     @property
     def leader(self) -> Leader | None:

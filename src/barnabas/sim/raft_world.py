@@ -15,6 +15,7 @@ from barnabas.protocol.codec import decode, encode
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
 from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from barnabas.protocol.messages.update_raft_voter import UpdateRaftVoterRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, effects, events
@@ -30,12 +31,14 @@ from barnabas.records.build import build_batch
 from barnabas.records.record import Record
 from barnabas.sim.network import Conditions, Network
 from barnabas.sim.raft_checks import Checks
-from barnabas.sim.raft_process import LISTENER, PORT, Asked, Process, endpoint_of
+from barnabas.sim.raft_process import LISTENER, Asked, Process, endpoint_of
 from barnabas.sim.raft_storage import Storage
 from barnabas.sim.world import World
 
 TOOL = -100
 HEALING_MS = 120_000
+# Longer than any message takes to arrive and a leader to act on it.
+JOINING_MS = 20_000
 
 
 @dataclass(slots=True)
@@ -205,6 +208,10 @@ class RaftWorld(World):
         for effect in result:
             if isinstance(effect, effects.BecameLeader | effects.InstallSnapshot | effects.Truncate):
                 self.counts[type(effect).__name__] += 1
+            elif isinstance(effect, effects.Send) and isinstance(effect.request, UpdateRaftVoterRequest):
+                self.counts["UpdateRaftVoter"] += 1
+            elif isinstance(effect, effects.Send) and isinstance(effect.request, AddRaftVoterRequest):
+                process.joining_until_ms = self.now_ms + JOINING_MS
 
     # Faults
 
@@ -216,6 +223,8 @@ class RaftWorld(World):
     def crash(self, process: Process) -> None:
         self.counts["crash"] += 1
         process.stop(is_power_cut=self.rng.random() < 0.7)
+        if self.rng.random() < 0.1:
+            process.port += 1
         # Short and long outages: some fall within an election, some outlast several.
         life = process.life
         self.after(self.rng.choice([10, 500, 5_000]) + self.rng.randrange(500), lambda: self._restart(process, life))
@@ -315,7 +324,7 @@ class RaftWorld(World):
     def _change_voters(self) -> None:
         """A tool adds a spare, or removes a voter: one whose disk is gone, or any while all disks are there."""
         leader = self.leader_of_newest_epoch()
-        if leader is None or leader.node is None:
+        if leader is None or leader.node is None or self.now_ms < leader.paused_until_ms:
             return
         voters = leader.node.quorum.voters
         if any(not sets.overlaps(voters) for sets in self.live_voter_sets()):
@@ -332,13 +341,14 @@ class RaftWorld(World):
             self.remove_voter(leader, self.rng.choice(gone or list(voters)))
 
     def add_voter(self, leader: Process, joiner: Process) -> None:
-        host = endpoint_of(joiner.node_id).host
+        joiner.joining_until_ms = self.now_ms + JOINING_MS
+        host, port = endpoint_of(joiner.node_id, joiner.port)
         request = AddRaftVoterRequest(
             cluster_id=self.cluster_id,
             timeout_ms=1_000,
             voter_id=joiner.node_id,
             voter_directory_id=joiner.key.directory_id,
-            listeners=[Listener(name=LISTENER, host=host, port=PORT)],
+            listeners=[Listener(name=LISTENER, host=host, port=port)],
             ack_when_committed=self.rng.random() < 0.5,
         )
         leader.receive(Asked(TOOL, 0, 0, request))
@@ -350,8 +360,13 @@ class RaftWorld(World):
         leader.receive(Asked(TOOL, 0, 0, request))
 
     def _lose_disk(self) -> None:
-        """A node comes back with an empty disk, where a majority of every live set is spared."""
+        """A node comes back with an empty disk, where a majority of every live set is spared.
+
+        One that asked to join may be added by a request that is still under way, and then would be missed.
+        """
         process = self._some()
+        if self.now_ms < process.joining_until_ms:
+            return
         for voters in self.live_voter_sets():
             intact = [voter for voter in voters if self._has_disk(voter) and voter.id != process.node_id]
             if len(intact) < majority_size(len(voters)):
