@@ -22,6 +22,8 @@ from barnabas.records.build import assemble
 from barnabas.records.compression import compress
 from barnabas.records.kernel import ROW_COLUMNS, ROW_END, ROW_START, ROW_TIMESTAMP_DELTA
 
+_LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
+
 
 def retain(
     header: BatchHeader,
@@ -46,6 +48,7 @@ def retain(
         attributes |= DELETE_HORIZON_FLAG
     if header.timestamp_type is TimestampType.CREATE_TIME:
         max_timestamp = base_timestamp + max(select(rows[ROW_TIMESTAMP_DELTA::ROW_COLUMNS], is_kept))
+        max_timestamp = min(max(max_timestamp, _LONG_MIN), _LONG_MAX)
     else:
         max_timestamp = header.max_timestamp
     changed = header._replace(
@@ -71,7 +74,10 @@ def _join(data: bytes, rows: array[int], is_kept: Sequence[int]) -> bytes:
 
 
 def _rebase(data: bytes, rows: array[int], is_kept: Sequence[int], shift_ms: int) -> bytes:
-    """The kept records with their timestamp deltas counted from a base that is `shift_ms` earlier."""
+    """The kept records with their timestamp deltas counted from a base that is `shift_ms` earlier.
+
+    A delta that leaves 64 bits wraps around, as the timestamp does for whoever adds the two in 64 bits.
+    """
     records = bytearray()
     columns = zip(
         rows[ROW_START::ROW_COLUMNS], rows[ROW_END::ROW_COLUMNS], rows[ROW_TIMESTAMP_DELTA::ROW_COLUMNS], strict=True
@@ -79,7 +85,7 @@ def _rebase(data: bytes, rows: array[int], is_kept: Sequence[int], shift_ms: int
     for start, end, delta in select(columns, is_kept):
         attributes_at = _skip_varint(data, start)
         rest_at = _skip_varint(data, attributes_at + 1)
-        timestamp = _zigzag_varint(delta + shift_ms)
+        timestamp = _zigzag_varint((delta + shift_ms - _LONG_MIN) % 2**64 + _LONG_MIN)
         records += _zigzag_varint(1 + len(timestamp) + end - rest_at)
         records.append(data[attributes_at])
         records += timestamp

@@ -15,6 +15,8 @@ from barnabas.records.compression import INFLATED_BYTES_MAX
 from barnabas.records.kernel import ROW_COLUMNS, ROW_KEY_LENGTH, ROW_TIMESTAMP_DELTA, read_rows, scan
 from barnabas.records.record import read_record_bytes
 
+_LONG_MAX = 2**63 - 1
+
 
 class RecordRules(NamedTuple):
     """The topic's settings that single records are held to."""
@@ -23,6 +25,13 @@ class RecordRules(NamedTuple):
     timestamp_before_max_ms: int
     timestamp_after_max_ms: int
     is_compacted: bool
+
+    def earliest(self, now_ms: int) -> int:
+        return now_ms - self.timestamp_before_max_ms
+
+    def latest(self, now_ms: int) -> int:
+        """The latest timestamp that is taken; a delta may lead beyond what a timestamp can be."""
+        return min(now_ms + self.timestamp_after_max_ms, _LONG_MAX)
 
 
 class RecordError(NamedTuple):
@@ -92,9 +101,7 @@ def check_records(
         _look_closer(record_bytes, header, rules, now_ms)
     elif rules.timestamp_type is TimestampType.LOG_APPEND_TIME:
         timestamp_max = now_ms
-    elif (
-        timestamp_min < now_ms - rules.timestamp_before_max_ms or timestamp_max > now_ms + rules.timestamp_after_max_ms
-    ):
+    elif timestamp_min < rules.earliest(now_ms) or timestamp_max > rules.latest(now_ms):
         _look_closer(record_bytes, header, rules, now_ms)
     if timestamp_max < NO_TIMESTAMP:
         timestamp_max = NO_TIMESTAMP
@@ -116,8 +123,7 @@ def _iterate_faults(
     """(whether it is about time, error) of each record that breaks a rule."""
     rows = read_rows(record_bytes, header.record_count)
     is_append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
-    earliest = now_ms - rules.timestamp_before_max_ms
-    latest = now_ms + rules.timestamp_after_max_ms
+    earliest, latest = rules.earliest(now_ms), rules.latest(now_ms)
     columns = zip(rows[ROW_KEY_LENGTH::ROW_COLUMNS], rows[ROW_TIMESTAMP_DELTA::ROW_COLUMNS], strict=True)
     for index, (key_length, delta) in enumerate(columns):
         timestamp = header.max_timestamp if is_append_time else header.base_timestamp + delta

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,23 @@ def test_kept_records_read_as_before(
     )
     assert changed == same
     assert changed.attributes & ~0x40 == header.attributes & ~0x40
+
+
+@pytest.mark.parametrize(
+    ("base", "delta"), [(2**63 - 1, 2**63 - 1), (-(2**63), -(2**63)), (2**63 - 1, 1), (-(2**63), 0)]
+)
+@pytest.mark.parametrize("horizon_ms", [None, 0, 2**42])
+def test_timestamps_beyond_64_bits_do_no_harm(base: int, delta: int, horizon_ms: int | None) -> None:
+    batch = build_batch([Record(0, 0, b"k", None), Record(1, delta, b"l", None)])
+    header = validate(batch)._replace(base_timestamp=base)
+    uncompressed = bytes(read_record_bytes(batch, 0, header))
+    rows = read_rows(uncompressed, 2)
+
+    left = retain(header, uncompressed, rows, [False, True], delete_horizon_ms=horizon_ms)
+
+    (record,) = iterate_records(left, 0, validate(left))
+    assert (record.timestamp - base - delta) % 2**64 == 0
+    assert (record.offset, record.key, record.value) == (1, b"l", None)
 
 
 @given(batches())

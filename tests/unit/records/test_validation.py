@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.protocol.errors import InvalidRecord, InvalidTimestamp, RecordTooLarge
-from barnabas.records.batch import BatchHeader, TimestampType, read_header, stamp_append_time, validate
+from barnabas.records.batch import HEADER_BYTES, BatchHeader, TimestampType, read_header, stamp_append_time, validate
 from barnabas.records.build import assemble, build_batch
 from barnabas.records.compression import Compression
 from barnabas.records.record import Record, iterate_records
@@ -90,6 +90,15 @@ def test_the_bounds_of_time_are_within_them(timestamp: int, is_taken: bool) -> N
         else:
             with pytest.raises(RejectedTimestamps):
                 check_records(batch, 0, validate(batch), rule, NOW)
+
+
+def test_a_timestamp_beyond_64_bits_is_refused() -> None:
+    header = validate(build_batch([Record(0, 0, None, None), Record(1, 1, None, None)]))
+    records = build_batch([Record(0, 0, None, None), Record(1, 1, None, None)])[HEADER_BYTES:]
+    batch = assemble(header._replace(base_timestamp=2**63 - 1, max_timestamp=2**63 - 1), records)
+    with pytest.raises(RejectedTimestamps) as raised:
+        check_records(batch, 0, validate(batch), LENIENT, NOW)
+    assert [error.batch_index for error in raised.value.record_errors] == [1]
 
 
 def test_a_producer_does_not_claim_append_times() -> None:

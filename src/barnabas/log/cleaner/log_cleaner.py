@@ -25,7 +25,6 @@ from barnabas.log.cleaner.plan import CleanableLog, CleaningPlan, plan_cleaning
 from barnabas.log.cleaner.throttle import IoThrottle
 from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
-from barnabas.protocol.errors import ApiError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +122,12 @@ class LogCleaner:
         except StopIteration as stop:
             self._cleaning = None
             self._finish(cleaning, stop.value)
-        except ApiError as error:
-            self._cleaning = None
-            self._uncleanable[cleaning.partition] = str(error)
         except OSError as error:
             self._cleaning = None
             self._fail(cleaning.log, error)
+        except Exception as error:  # Whatever a producer has written, the other logs must still be cleaned.
+            self._cleaning = None
+            self._uncleanable[cleaning.partition] = str(error)
         return None
 
     def _finish(self, cleaning: Cleaning, result: CleaningResult) -> None:

@@ -133,6 +133,18 @@ def test_a_log_that_cannot_be_read_is_not_tried_again() -> None:
     assert not any("cleaned" in name for name in disk.names("/a/t-0"))
 
 
+def test_a_log_on_which_cleaning_stumbles_does_not_keep_the_others_dirty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(*_: object) -> None:
+        raise ValueError("unforeseen")
+
+    cleaner, _ = make_cleaner(SimDisk())
+    cleaner.begin(0)
+    monkeypatch.setattr("barnabas.log.cleaner.clean.BatchFilter.apply", stumble)
+    clean_all(cleaner)
+    assert cleaner.uncleanable == {FIRST: "unforeseen"}
+    assert cleaner.begin(0) is None
+
+
 def test_a_batch_with_more_keys_than_the_map_holds_is_reported() -> None:
     disk = SimDisk()
     log = PartitionLog(disk, "/a/t-0", make_config(), rng=Random(0), now_ms=0)
