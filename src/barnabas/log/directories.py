@@ -254,17 +254,34 @@ class LogDirectories:
         is_future: bool,
     ) -> PartitionLog:
         name = self._moved_name(partition, FUTURE_DIRECTORY) if is_future else partition_directory(*partition)
+        refusals = []
         for directory in candidates:
-            with suppress(KafkaStorageError), self.guard(directory.path):
-                path = f"{directory.path}/{name}"
-                log = PartitionLog(self._disk, path, config, rng=self._rng, now_ms=now_ms, had_clean_shutdown=True)
-                if topic_id is not None:
-                    write_topic_id(self._disk, path, topic_id)
-                    self.topic_ids[partition] = topic_id
-                self._disk.flush_directory(directory.path)
-                self._add(directory, partition, log, is_future=is_future)
-                return log
-        raise KafkaStorageError(f"no log directory takes {partition}; offline: {_join(self.failures) or 'none'}")
+            try:
+                with self.guard(directory.path):
+                    log = self._make_log(f"{directory.path}/{name}", config, now_ms, topic_id)
+            except KafkaStorageError as error:
+                refusals.append(str(error))
+                continue
+            if topic_id is not None:
+                self.topic_ids[partition] = topic_id
+            self._add(directory, partition, log, is_future=is_future)
+            return log
+        reasons = "; ".join(refusals) or f"offline are {_join(self.failures) or 'none'}"
+        raise KafkaStorageError(f"no log directory takes {partition}: {reasons}")
+
+    def _make_log(self, path: str, config: LogConfig, now_ms: int, topic_id: Uuid | None) -> PartitionLog:
+        """A new log, whole and durable. Of one that cannot be made nothing stays, as it is then made elsewhere."""
+        assert not self._disk.exists(path), "a directory that is online has told of all its logs"
+        try:
+            log = PartitionLog(self._disk, path, config, rng=self._rng, now_ms=now_ms, had_clean_shutdown=True)
+            if topic_id is not None:
+                write_topic_id(self._disk, path, topic_id)
+            self._disk.flush_directory(_parent(path))
+        except OSError:
+            with suppress(OSError):
+                self._remove(path)
+            raise
+        return log
 
     # Failing
 
@@ -360,7 +377,8 @@ class LogDirectories:
         current = self.logs.get(partition)
         if current is not None:
             future.update_high_watermark(current.high_watermark)
-            self.delete(partition, now_ms=now_ms)
+            with suppress(KafkaStorageError):  # Its directory has failed, which ends its service as well.
+                self.delete(partition, now_ms=now_ms)
         self._add(directory, partition, future, is_future=False)
         if topic_id is not None:
             self.topic_ids[partition] = topic_id
@@ -378,20 +396,24 @@ class LogDirectories:
             with suppress(KafkaStorageError), self.guard(_parent(path)):
                 if log is not None:
                     log.release()
-                for name in self._disk.names(path):
-                    self._disk.remove(f"{path}/{name}")
-                self._disk.remove_directory(path)
+                self._remove(path)
+
+    def _remove(self, path: str) -> None:
+        for name in self._disk.names(path):
+            self._disk.remove(f"{path}/{name}")
+        self._disk.remove_directory(path)
 
     def _take_out(self, partition: TopicPartition, suffix: str, *, is_future: bool) -> PartitionLog:
         """End the service of a log and rename its directory."""
-        log = (self.future_logs if is_future else self.logs).pop(partition, None)
+        log = (self.future_logs if is_future else self.logs).get(partition)
         if log is None:
             raise KafkaStorageError(f"{partition} is not in a log directory that is online")
         directory = self.directory_of(log)
+        self._move(log, self._moved_name(partition, suffix))
+        del (self.future_logs if is_future else self.logs)[partition]
         del (directory.future_logs if is_future else directory.logs)[partition]
         if not is_future:
             self.topic_ids.pop(partition, None)
-        self._move(log, self._moved_name(partition, suffix))
         # Another topic of this name must not be taken for recovered as far as this one was.
         self._checkpoint_recovery_points(directory)
         self._checkpoint_log_starts(directory)

@@ -207,6 +207,27 @@ def test_a_directory_that_cannot_take_a_partition_goes_offline_and_the_next_take
     assert list(directories.failures) == ["/a"]
 
 
+def test_a_partition_that_a_full_disk_had_no_room_for_is_only_where_there_was_room() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk)
+    disk.fail("write", "/a/orders-0/partition.metadata.tmp", errno.ENOSPC)
+    assert parent(create(directories, "orders", topic_id=TOPIC_ID)) == "/b"
+    assert not disk.exists("/a/orders-0")
+    assert not directories.failures
+    directories.close(broker_epoch=1, now_ms=0)
+    assert list(open_directories(disk).logs) == [ORDERS]
+
+
+def test_a_partition_that_no_directory_takes_is_refused_with_the_reasons() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk)
+    disk.fail("make_directory", "/a/orders-0", errno.ENOSPC)
+    disk.fail("make_directory", "/b/orders-0", errno.EROFS)
+    with pytest.raises(KafkaStorageError, match=r"No space left.*Read-only"):
+        create(directories, "orders")
+    assert not directories.logs
+
+
 def test_a_partition_that_is_not_new_is_not_made_again_while_a_directory_is_offline() -> None:
     directories = open_directories(SimDisk())
     directories.take_offline("/a", OSError(errno.EIO, "broken"))
@@ -361,6 +382,31 @@ def test_a_future_log_takes_over() -> None:
     append(promoted)
     assert promoted.log_end_offset == 2
     assert next(name for name in disk.names("/a") if name.startswith("orders")).endswith("-delete")
+
+
+def test_a_future_log_takes_over_from_a_directory_that_fails_at_that_moment() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk)
+    create(directories, "orders", topic_id=TOPIC_ID)
+    future = create(directories, "orders", path="/b", is_future=True)
+    disk.fail("rename", "/a/orders-0", errno.EIO)
+    assert directories.promote_future(ORDERS, now_ms=0) is future
+    assert directories.logs == {ORDERS: future}
+    assert directories.topic_ids == {ORDERS: TOPIC_ID}
+    assert list(directories.failures) == ["/a"]
+
+
+def test_a_log_that_cannot_be_renamed_goes_offline_with_its_directory() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk)
+    log = create(directories, "orders")
+    disk.fail("rename", "/a/orders-0", errno.EIO)
+    with pytest.raises(KafkaStorageError):
+        directories.delete(ORDERS, now_ms=0)
+    assert not directories.logs
+    assert directories.deletion_due_ms is None
+    with pytest.raises(AssertionError, match="closed"):
+        log.segments.active.file.size()
 
 
 def test_recovery_points_outlive_a_crash() -> None:
