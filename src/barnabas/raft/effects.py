@@ -1,7 +1,7 @@
 """What a quorum node wants done. The driver carries a step's effects out in their order, before the next step.
 
 Persist stands before the Send or Respond that relies on it; a driver that keeps the order cannot promise what it
-would forget. Only Flush, InstallSnapshot and Send finish later, each with an event of its own.
+would forget. Only Flush and Send finish later, each with an event of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class WriteSnapshotChunk:
 
 @dataclass(frozen=True, slots=True)
 class InstallSnapshot:
-    """Freeze the downloaded snapshot, let the empty log begin at its end, then report SnapshotInstalled."""
+    """Freeze the downloaded snapshot durably and let the empty log begin at its end.
+
+    Always the last effect of its step; the very next step must be SnapshotInstalled.
+    """
 
     snapshot_id: OffsetAndEpoch
 
