@@ -18,9 +18,6 @@ class DeletedFiles:
         self._disk = disk
         self._waiting: deque[tuple[int, LogSegment | str]] = deque()
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     @property
     def due_ms(self) -> int | None:
         """When the next file is due; None where none waits."""
@@ -32,10 +29,6 @@ class DeletedFiles:
 
     def remove_due(self, now_ms: int) -> None:
         while self._waiting and self._waiting[0][0] <= now_ms:
-            self._remove(self._waiting.popleft()[1])
-
-    def remove_all(self) -> None:
-        while self._waiting:
             self._remove(self._waiting.popleft()[1])
 
     def release(self) -> None:

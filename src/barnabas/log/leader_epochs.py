@@ -35,18 +35,13 @@ class LeaderEpochs:
         self._path = path
         self._epochs: list[int] = []
         self._starts: list[int] = []
-        self._is_dirty = False
+        self._is_dirty = False  # Whether the file holds entries that a truncation has removed.
         for entry in read_entries(disk, path, _parse_entry):
             self._insert(entry)
 
     @property
     def latest_epoch(self) -> int | None:
         return self._epochs[-1] if self._epochs else None
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether the file holds entries that a truncation has removed."""
-        return self._is_dirty
 
     def entries(self) -> list[EpochStart]:
         return [EpochStart(*pair) for pair in zip(self._epochs, self._starts, strict=True)]
@@ -82,12 +77,6 @@ class LeaderEpochs:
         """The epoch that wrote `offset`; None before the first known one."""
         following = bisect_right(self._starts, offset)
         return self._epochs[following - 1] if following else None
-
-    def entry_for(self, epoch: int) -> EpochStart | None:
-        index = bisect_left(self._epochs, epoch)
-        if index == len(self._epochs) or self._epochs[index] != epoch:
-            return None
-        return EpochStart(epoch, self._starts[index])
 
     def truncate_from_end(self, end_offset: int) -> None:
         """Forget epochs that start at `end_offset` or later; the file follows with the next write."""

@@ -6,7 +6,7 @@ Every change at an offset below `map_end_offset` is in this state and none at or
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Collection, Iterable, Mapping
 
 from barnabas.log.names import DELETED, PRODUCER_SNAPSHOT, offset_name, parse_offset_name
@@ -222,10 +222,6 @@ class ProducerState:
     def latest_snapshot_offset(self) -> int | None:
         return self._snapshots[-1] if self._snapshots else None
 
-    @property
-    def oldest_snapshot_offset(self) -> int | None:
-        return self._snapshots[0] if self._snapshots else None
-
     def take_snapshot(self, *, flush: bool = True) -> str | None:
         """Save the state at `map_end_offset` and give the file's path; None where that offset is saved already.
 
@@ -253,10 +249,6 @@ class ProducerState:
             strays.pop()
         for offset in strays:
             self._delete_snapshot(offset)
-
-    def delete_snapshots_before(self, offset: int) -> None:
-        for snapshot in self._snapshots[: bisect_left(self._snapshots, offset)]:
-            self._delete_snapshot(snapshot)
 
     def set_snapshot_aside(self, offset: int) -> str | None:
         """Rename a snapshot to be deleted together with its segment; the new path, or None where there was none."""

@@ -40,10 +40,8 @@ def test_an_assigned_epoch_survives_a_restart_and_a_truncated_one_comes_back_unt
     epochs.assign(1, 0)
     epochs.assign(2, 10)
     epochs.truncate_from_end(10)
-    assert epochs.is_dirty
     assert LeaderEpochs(disk, PATH).entries() == [EpochStart(1, 0), EpochStart(2, 10)]
     epochs.flush()
-    assert not epochs.is_dirty
     assert LeaderEpochs(disk, PATH).entries() == [EpochStart(1, 0)]
 
 
@@ -111,13 +109,6 @@ def test_an_epoch_that_starts_at_the_new_end_goes(end_offset: int, left: list[tu
     epochs = make_epochs((1, 5), (3, 10))
     epochs.truncate_from_end(end_offset)
     assert epochs.entries() == left
-
-
-def test_single_entries_are_found_by_epoch() -> None:
-    epochs = make_epochs((1, 5), (3, 10))
-    assert epochs.entry_for(3) == EpochStart(3, 10)
-    assert epochs.entry_for(2) is None
-    assert epochs.entry_for(4) is None
 
 
 def test_clearing_is_durable() -> None:

@@ -160,7 +160,7 @@ class _Compaction:
                     yield CleaningStep(len(chunk) + written)
             cleaned.transaction_index.append(batch_filter.aborted)
             cleaned.become_inactive()
-            yield CleaningStep(0, [*cleaned.files_to_flush(), cleaned.transaction_index])
+            yield CleaningStep(0, cleaned.files_to_flush())
             for kind in (LOG, OFFSET_INDEX, TIME_INDEX):  # Retention without timestamps goes by the files' age.
                 self._disk.set_modified_ms(cleaned.path(kind), group[-1].modified_ms)
             # From here on it may be all that is left of its group, whatever fails.
