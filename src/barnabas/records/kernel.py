@@ -63,7 +63,7 @@ if not cython.compiled:  # kernel.pxd has these in C.
         return fields
 
     def _address(buffer: Buffer) -> Buffer:
-        """Where the bytes of a buffer are, for the loops; it holds only while the buffer is neither resized nor freed."""
+        """Where the bytes of a buffer are, for the loops; good only while it is neither resized nor freed."""
         return buffer
 
 
@@ -146,7 +146,7 @@ def _malformed(index: int, position: int) -> InvalidRecord:
 def scan(
     buffer: Buffer, record_count: int, rows: array[int] | None = None, begin: int = 0
 ) -> tuple[int, int, int, bool]:
-    """Walk `record_count` records that must fill `buffer` from `begin` on exactly; raise InvalidRecord where they do not.
+    """Walk `record_count` records that must fill `buffer` from `begin` on; raise InvalidRecord where they do not.
 
     Returns least and greatest timestamp delta, the index of the first record without a key or -1, and whether the
     offset deltas are 0, 1, 2, …  With `rows` (see `read_rows`) each record's columns are written there.
