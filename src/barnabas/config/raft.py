@@ -70,7 +70,7 @@ RAFT_SETTINGS: tuple[Setting, ...] = (
         name="controller.quorum.auto.join.enable",
         kind=Kind.BOOLEAN,
         default=False,
-        doc="Whether a controller that is no voter asks to become one, and removes its former self if it lost its disk.",
+        doc="Whether a controller outside the voters asks to join them, and removes its former self after losing its disk.",
     ),
     Setting(
         name="controller.quorum.fetch.snapshot.max.bytes",
