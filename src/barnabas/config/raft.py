@@ -70,7 +70,7 @@ RAFT_SETTINGS: tuple[Setting, ...] = (
         name="controller.quorum.auto.join.enable",
         kind=Kind.BOOLEAN,
         default=False,
-        doc="Whether a controller outside the voters asks to join them, and removes its former self after losing its disk.",
+        doc="Whether a controller outside the voters asks to join them, removing its former self if its disk was lost.",
     ),
     Setting(
         name="controller.quorum.fetch.snapshot.max.bytes",
