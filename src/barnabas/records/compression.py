@@ -88,31 +88,48 @@ def _too_large(limit_bytes: int) -> RecordTooLarge:
 # gzip: one or more members, as GZIPInputStream reads them.
 
 _GZIP_WBITS = 31  # A window of 32 KiB with gzip's header and trailer.
+_GZIP_WINDOW_BYTES = 1024
 
 
 def _decompress_gzip(data: memoryview, limit_bytes: int) -> Buffer:
     parts: list[bytes] = []
-    remaining: Buffer = data
     room = limit_bytes
-    while remaining:
-        member = zlib.decompressobj(_GZIP_WBITS)
+    position = 0
+    window_bytes = len(data)
+    while position < len(data):
         try:
-            # One byte more than there is room for tells a full buffer from an overflowing one.
-            part = member.decompress(remaining, room + 1)
+            inflated, position = _inflate_member(data, position, window_bytes, room)
         except zlib.error:
             if not parts:
                 raise
             break  # Java too takes what follows a whole member for padding if it is no member.
-        if len(part) > room:
+        parts.append(inflated)
+        room -= len(inflated)
+        if room < 0:
             raise _too_large(limit_bytes)
-        if not member.eof:
-            raise InvalidRecord("gzip ends early")
-        parts.append(part)
-        room -= len(part)
-        remaining = member.unused_data
+        window_bytes = _GZIP_WINDOW_BYTES
     if not parts:
         raise InvalidRecord("gzip ends early")
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _inflate_member(data: memoryview, position: int, window_bytes: int, room: int) -> tuple[bytes, int]:
+    """What the member at `position` inflates to, or `room` bytes and one more, and the position behind it.
+
+    zlib copies the input that it leaves over, so it is shown little at first, lest many small members be copied often.
+    """
+    member = zlib.decompressobj(_GZIP_WBITS)
+    parts: list[bytes] = []
+    while not member.eof and room >= 0:
+        window = data[position : position + window_bytes]
+        if not window:
+            raise InvalidRecord("gzip ends early")
+        # One byte more than there is room for tells a full buffer from an overflowing one.
+        parts.append(member.decompress(window, room + 1))
+        room -= len(parts[-1])
+        position += len(window) - len(member.unused_data)
+        window_bytes *= 2
+    return parts[0] if len(parts) == 1 else b"".join(parts), position
 
 
 # snappy: a raw block, or xerial's sequence of blocks, which is what Java's SnappyOutputStream writes.
@@ -191,8 +208,8 @@ def _compress_lz4(data: Buffer, level: int) -> bytes:
 
 def _decompress_lz4(data: memoryview, limit_bytes: int) -> Buffer:
     position, block_bytes_max, has_block_checksums = _read_lz4_descriptor(data)
-    parts: list[Buffer] = []
-    room = limit_bytes
+    output = bytearray()
+    end = 0
     while True:
         if len(data) - position < _LZ4_LENGTH.size:
             raise InvalidRecord("lz4 ends early")
@@ -200,18 +217,21 @@ def _decompress_lz4(data: memoryview, limit_bytes: int) -> Buffer:
         position += _LZ4_LENGTH.size
         size = word & ~_LZ4_STORED_FLAG
         if size == 0:
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+            return memoryview(output)[:end]
         if size > block_bytes_max or size > len(data) - position:
             raise InvalidRecord(f"an lz4 block of {size} bytes, {len(data) - position} remain")
-        part: Buffer = data[position : position + size]
-        if not word & _LZ4_STORED_FLAG:
-            output = bytearray(min(block_bytes_max, _LZ4_RATIO_MAX * size))
-            written = cramjam.lz4.decompress_block_into(part, output, output_len=len(output))
-            part = memoryview(output)[:written]
-        if len(part) > room:
+        block = data[position : position + size]
+        if word & _LZ4_STORED_FLAG:
+            output[end:] = block
+            end += size
+        else:
+            # What one block has left of its room is the next one's.
+            room = min(block_bytes_max, _LZ4_RATIO_MAX * size)
+            output += bytes(max(0, end + room - len(output)))
+            with memoryview(output) as whole, whole[end : end + room] as rest:
+                end += cramjam.lz4.decompress_block_into(block, rest, output_len=room)
+        if end > limit_bytes:
             raise _too_large(limit_bytes)
-        parts.append(part)
-        room -= len(part)
         position += size + (_LZ4_LENGTH.size if has_block_checksums else 0)
 
 

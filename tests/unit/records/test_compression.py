@@ -74,6 +74,17 @@ def test_joined_streams_are_read_as_java_reads_them(codec: Compression) -> None:
     assert bytes(decompress(codec, joined, 100)) == expected
 
 
+def test_gzip_members_of_all_sizes_are_read_and_counted_together() -> None:
+    contents = [b"first", b"", *(bytes(i * i * i % 251 for i in range(size)) for size in (10, 5_000, 100_000)), b"last"]
+    joined = b"".join(compress(Compression.GZIP, content) for content in contents)
+    whole = b"".join(contents)
+    assert decompress(Compression.GZIP, joined, len(whole)) == whole
+    with pytest.raises(RecordTooLarge):
+        decompress(Compression.GZIP, joined, len(whole) - 1)
+    with pytest.raises(InvalidRecord, match="early"):
+        decompress(Compression.GZIP, joined[:-1])
+
+
 def test_gzip_followed_by_padding_is_read() -> None:
     assert bytes(decompress(Compression.GZIP, compress(Compression.GZIP, b"data") + b"\0" * 9, 100)) == b"data"
 
@@ -152,6 +163,19 @@ def test_a_bomb_is_not_inflated(codec: Compression) -> None:
     finally:
         tracemalloc.stop()
     assert peak_bytes < 8 * MIB
+
+
+def test_lz4_blocks_take_memory_for_what_they_hold_and_not_for_what_they_might() -> None:
+    content = bytes(i * i * i % 251 for i in range(16_384))
+    block = bytes(cramjam.lz4.compress_block(content, store_size=False))
+    frame = b"\x04\x22\x4d\x18\x60\x70\x00" + 50 * (struct.pack("<I", len(block)) + block) + bytes(4)
+    tracemalloc.start()
+    try:
+        assert bytes(decompress(Compression.LZ4, frame)) == 50 * content
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 16 * MIB
 
 
 def test_a_snappy_block_that_claims_too_much_is_not_begun() -> None:
