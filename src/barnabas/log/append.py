@@ -153,7 +153,8 @@ def check_chunk(records: Buffer, leader_epoch: int, *, is_own: bool = False) -> 
     view = memoryview(records)
     end = len(view)
     while end - position > MAGIC_POSITION:
-        size_bytes = int.from_bytes(view[position + 8 : position + LOG_OVERHEAD_BYTES], "big") + LOG_OVERHEAD_BYTES
+        length = int.from_bytes(view[position + 8 : position + LOG_OVERHEAD_BYTES], "big", signed=True)
+        size_bytes = length + LOG_OVERHEAD_BYTES
         if size_bytes > end - position:
             break
         header = validate(view, position) if view[position + MAGIC_POSITION] == MAGIC else validate_any(view, position)

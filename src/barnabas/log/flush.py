@@ -5,6 +5,8 @@ It is gathered where the log lives and may be run in another thread while the lo
 
 from __future__ import annotations
 
+import errno
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from barnabas.ports.disk import Disk
@@ -25,17 +27,27 @@ class Flush(NamedTuple):
     directory: str | None  # None where no name in it has changed.
 
     def run(self) -> None:
-        for path in self.snapshots:
-            self._flush_snapshot(path)
-        for file in self.files:
-            file.flush()
-        if self.directory is not None:
-            self.disk.flush_directory(self.directory)
+        """Make it durable; an OSError says that nobody knows any more what is, and is never that of a full disk.
+
+        What an append has no room for can be sent again, but what is flushed here was acknowledged already.
+        """
+        try:
+            for path in self.snapshots:
+                self._flush_snapshot(path)
+            for file in self.files:
+                file.flush()
+            if self.directory is not None:
+                with suppress(FileNotFoundError):  # The log was renamed since, as one to be deleted is.
+                    self.disk.flush_directory(self.directory)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise OSError(errno.EIO, f"flush failed: {error}") from error
 
     def _flush_snapshot(self, path: str) -> None:
         try:
             file = self.disk.open(path)
-        except FileNotFoundError:  # It was deleted with its segment since.
+        except FileNotFoundError:  # It was deleted with its segment since, or has another path.
             return
         file.flush()
         file.close()

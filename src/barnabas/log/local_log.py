@@ -193,6 +193,7 @@ class LocalLog:
         """Rename the directory."""
         self._disk.rename(self.directory, directory)
         self.directory = directory
+        self._has_new_names = True  # A flush under way looks for them under the old name.
         for segment in self.segments:
             segment.move_to(directory)
         self.deleted_files.move_to(directory)

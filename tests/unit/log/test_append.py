@@ -260,6 +260,15 @@ def test_followers_take_chunks_as_they_are() -> None:
     assert follower.append_as_follower(b"", 3, NOW) is None
 
 
+def test_followers_tell_a_damaged_size_from_a_batch_that_is_cut_off() -> None:
+    batch = make_batch(2)
+    assert open_log().append_as_follower(batch[:-1], 3, NOW) is None
+    for size in (-1, 0, 48):
+        batch[8:12] = size.to_bytes(4, "big", signed=True)
+        with pytest.raises(CorruptMessage):
+            open_log().append_as_follower(batch, 3, NOW)
+
+
 def test_followers_refuse_what_does_not_follow() -> None:
     log = open_log()
     log.append_as_leader(make_batch(2), 0, NOW)
