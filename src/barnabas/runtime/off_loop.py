@@ -1,0 +1,35 @@
+"""Work that would make the loop wait, such as fsync, in a few threads; its end is told on the loop."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class OffLoop:
+    """Runs functions in threads. Only their results come back: the state of the node belongs to the loop."""
+
+    def __init__(self, loop: AbstractEventLoop, threads: int = 2) -> None:
+        self._loop = loop
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="off-loop")
+
+    def run(self, work: Callable[[], T], done: Callable[[T], object], failed: Callable[[Exception], object]) -> None:
+        """Call `work` in a thread, then on the loop either `done` with its result or `failed` with what it raised."""
+
+        def work_and_tell() -> None:
+            try:
+                result = work()
+            except Exception as error:
+                self._loop.call_soon_threadsafe(failed, error)
+            else:
+                self._loop.call_soon_threadsafe(done, result)
+
+        self._threads.submit(work_and_tell)
+
+    def close(self) -> None:
+        """Wait for what is under way; call it before the loop is closed."""
+        self._threads.shutdown(wait=True)
