@@ -168,9 +168,14 @@ class LogMachine(RuleBasedStateMachine):
         assert len(found) == read.region.size_bytes
         assert b"".join(batch.data for batch in visible).startswith(found)
         if visible:
+            # A region is of one segment, and all of that which there is room for.
+            segment = self.log.segments.floor(visible[0].base_offset)
+            assert segment is not None
+            following = self.log.segments.behind(segment)
+            end_offset = end if following is None else following.base_offset
+            there = sum(len(batch.data) for batch in visible if batch.base_offset < end_offset)
             wanted = max(max_bytes, sizes[0]) if min_one else max_bytes
-            assert len(found) <= wanted
-            assert len(found) >= min(sizes[0], wanted)
+            assert len(found) == min(there, wanted)
         else:
             assert found == b""
         assert read.aborted == ([] if isolation is Isolation.COMMITTED else None)
