@@ -10,16 +10,26 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from barnabas.controller import effects
 from barnabas.controller.activation import activation_records, bootstrap_version
 from barnabas.controller.contacts import BrokerContact, contacts_at_election
-from barnabas.controller.decision import RECORDS_MAX, Decision, Operation, RequestContext, Situation
+from barnabas.controller.decision import (
+    RECORDS_MAX,
+    CommittedView,
+    Decision,
+    Operation,
+    Query,
+    RequestContext,
+    Situation,
+)
 from barnabas.controller.effects import (
     Append,
+    Appended,
     AppendRefused,
     BecameLeader,
     Effect,
     Event,
+    KRaftUpgradeConfirmed,
+    KRaftUpgradeRefused,
     MetadataCommitted,
     QuorumChanged,
     RequestReceived,
@@ -28,15 +38,16 @@ from barnabas.controller.effects import (
     SetTimer,
     TimerFired,
     Token,
+    UpgradeKRaftVersion,
 )
-from barnabas.controller.errors import NotController, PolicyViolation
+from barnabas.controller.errors import InvalidUpdateVersion, NotController, PolicyViolation
 from barnabas.controller.settings import ControllerSettings
 from barnabas.controller.state import ControllerState
 from barnabas.controller.tasks import PeriodicTask
 from barnabas.metadata.framing import BATCH_BYTES_MAX, VersionedRecord, build_batches
 from barnabas.metadata.image import MetadataImage
 from barnabas.ports.rng import Rng
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.schema import Message
 
 
@@ -57,8 +68,19 @@ class _Appending(NamedTuple):
     expected_offset: int
 
 
+class _Upgrading(NamedTuple):
+    """A decision that waits for the quorum's word."""
+
+    token: Token
+    request: Message
+    decision: Decision
+
+
 class Controller:
-    """One controller of the quorum, active or not. `operations` says how each request is decided."""
+    """One controller of the quorum, active or not.
+
+    `operations` says how the active one decides on each request, `queries` what any answers by itself.
+    """
 
     def __init__(
         self,
@@ -67,6 +89,7 @@ class Controller:
         rng: Rng,
         bootstrap: Sequence[Message],
         operations: Mapping[type[Message], Operation],
+        queries: Mapping[type[Message], Query],
         tasks: Sequence[PeriodicTask],
     ) -> None:
         self.settings = settings
@@ -74,6 +97,7 @@ class Controller:
         self._rng = rng
         self._bootstrap = bootstrap
         self._operations = operations
+        self._queries = queries
         self._tasks = tasks
         self._committed = ControllerState()
         self._newest = self._committed
@@ -83,6 +107,7 @@ class Controller:
         self._claim: BecameLeader | None = None
         self._active_epoch: int | None = None
         self._appending: _Appending | None = None
+        self._upgrading: _Upgrading | None = None
         self._waiting: deque[_Waiting] = deque()
         self._due_ms: dict[str, int] = {}
         self._quorum = QuorumChanged(None, 0, frozenset())
@@ -105,8 +130,10 @@ class Controller:
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Apply one event. The process must carry out the effects in the order returned, before the next step."""
         self._effects = []
-        is_report = isinstance(event, effects.Appended | AppendRefused)
-        assert is_report == (self._appending is not None), "an append is reported at once"
+        is_append_report = isinstance(event, Appended | AppendRefused)
+        assert is_append_report == (self._appending is not None), "an append is reported at once"
+        is_upgrade_report = isinstance(event, KRaftUpgradeConfirmed | KRaftUpgradeRefused)
+        assert is_upgrade_report == (self._upgrading is not None), "an upgrade is reported at once"
         match event:
             case RequestReceived(token, request, context):
                 self._receive(token, request, context, now_ms)
@@ -121,11 +148,13 @@ class Controller:
                     self._renounce()
             case QuorumChanged():
                 self._quorum = event
-            case effects.Appended(base_offset):
+            case Appended(base_offset):
                 self._appended(base_offset, now_ms)
             case AppendRefused():
                 self._appending = None
                 self._renounce()
+            case KRaftUpgradeConfirmed() | KRaftUpgradeRefused():
+                self._upgraded(event, now_ms)
             case TimerFired():
                 self._run_due_task(now_ms)
             case _:
@@ -147,6 +176,10 @@ class Controller:
         )
 
     def _receive(self, token: Token, request: Message, context: RequestContext, now_ms: int) -> None:
+        query = self._queries.get(type(request))
+        if query is not None:
+            self._effects.append(Respond(token, self._answer(query, request, context)))
+            return
         operation = self._operations[type(request)]
         if self._active_epoch is None:
             self._effects.append(Respond(token, operation.refuse(request, self._not_controller())))
@@ -160,6 +193,33 @@ class Controller:
                 )
         except ApiError as error:
             decision = Decision(operation.refuse(request, error))
+        upgrade = decision.kraft_upgrade
+        if upgrade is not None:
+            self._upgrading = _Upgrading(token, request, decision)
+            self._effects.append(UpgradeKRaftVersion(self._active_epoch, upgrade.level, upgrade.validate_only))
+            return
+        self._carry_out(token, request, decision, now_ms)
+
+    def _answer(self, query: Query, request: Message, context: RequestContext) -> Message:
+        view = CommittedView(self._committed.image, self.settings, self._quorum.leader_id)
+        try:
+            return query.answer(view, request, context)
+        except ApiError as error:
+            return query.refuse(request, error)
+
+    def _upgraded(self, event: KRaftUpgradeConfirmed | KRaftUpgradeRefused, now_ms: int) -> None:
+        upgrading = self._upgrading
+        assert upgrading is not None
+        self._upgrading = None
+        token, request, decision = upgrading
+        if isinstance(event, KRaftUpgradeRefused):
+            is_deposed = event.error is ErrorCode.NOT_LEADER_OR_FOLLOWER
+            error: ApiError = self._not_controller() if is_deposed else InvalidUpdateVersion(event.message)
+            decision = Decision(self._operations[type(request)].refuse(request, error))
+        self._carry_out(token, request, decision, now_ms)
+
+    def _carry_out(self, token: Token, request: Message, decision: Decision, now_ms: int) -> None:
+        """Adopt a decision and answer, now or once all that it may have seen is committed."""
         assert decision.response is not None, "a request is answered"
         last_offset = self._adopt(decision, now_ms)
         # Without records it was a read after all, but perhaps of what is not committed yet.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.controller.contacts import BrokerContact, Contacts
 from barnabas.controller.settings import ControllerSettings
@@ -82,12 +82,20 @@ class Situation:
                 return drawn_id
 
 
+class KRaftUpgrade(NamedTuple):
+    """The level of kraft.version that the quorum, whose matter it is, has to agree to first."""
+
+    level: int
+    validate_only: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """`is_atomic`: all records or none, in one batch. Without that they may be split, in their order.
 
     `contacts` has new contacts by broker, None for one that is forgotten. `shutting_down` is the broker whose
-    controlled shutdown waits for others to see the last of these records.
+    controlled shutdown waits for others to see the last of these records. With a `kraft_upgrade` all of it holds only
+    once the quorum has agreed.
     """
 
     response: Message | None = None
@@ -95,6 +103,7 @@ class Decision:
     is_atomic: bool = False
     contacts: Mapping[int, BrokerContact | None] = field(default_factory=dict)
     shutting_down: int | None = None
+    kraft_upgrade: KRaftUpgrade | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +112,20 @@ class Operation:
 
     decide: Callable[[Situation, Any, RequestContext], Decision]
     refuse: Callable[[Any, ApiError], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """How a request is answered that any controller answers, from what is committed."""
+
+    answer: Callable[[CommittedView, Any, RequestContext], Message]
+    refuse: Callable[[Any, ApiError], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedView:
+    """What a query sees; `leader_id` is None while no controller is known to be active."""
+
+    image: MetadataImage
+    settings: ControllerSettings
+    leader_id: int | None

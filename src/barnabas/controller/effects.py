@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from barnabas.controller.decision import RequestContext
 from barnabas.metadata.image import MetadataImage
+from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.schema import Message
 
 # Whatever the process needs to find the asker again; a controller only hands it back.
@@ -69,6 +70,17 @@ class AppendRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class KRaftUpgradeConfirmed:
+    """The quorum does what the last UpgradeKRaftVersion asks for, or could."""
+
+
+@dataclass(frozen=True, slots=True)
+class KRaftUpgradeRefused:
+    error: ErrorCode
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimerFired:
     """The time of the last SetTimer has come."""
 
@@ -81,6 +93,8 @@ Event = (
     | QuorumChanged
     | Appended
     | AppendRefused
+    | KRaftUpgradeConfirmed
+    | KRaftUpgradeRefused
     | TimerFired
 )
 
@@ -91,6 +105,15 @@ class Append:
 
     epoch: int
     batches: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeKRaftVersion:
+    """Ask the quorum; report KRaftUpgradeConfirmed or KRaftUpgradeRefused before any other event."""
+
+    epoch: int
+    level: int
+    validate_only: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +129,4 @@ class SetTimer:
     at_ms: int
 
 
-Effect = Append | Respond | SetTimer
+Effect = Append | UpgradeKRaftVersion | Respond | SetTimer

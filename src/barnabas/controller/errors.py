@@ -10,8 +10,28 @@ class BrokerIdNotRegistered(ApiError):
     code = ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
+class DelegationTokenAuthDisabled(ApiError):
+    code = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
+
+
+class DelegationTokenExpired(ApiError):
+    code = ErrorCode.DELEGATION_TOKEN_EXPIRED
+
+
+class DelegationTokenNotFound(ApiError):
+    code = ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+
+
+class DelegationTokenOwnerMismatch(ApiError):
+    code = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
+
+
 class DuplicateBrokerRegistration(ApiError):
     code = ErrorCode.DUPLICATE_BROKER_REGISTRATION
+
+
+class DuplicateResource(ApiError):
+    code = ErrorCode.DUPLICATE_RESOURCE
 
 
 class ElectionNotNeeded(ApiError):
@@ -42,6 +62,10 @@ class InvalidPartitions(ApiError):
     code = ErrorCode.INVALID_PARTITIONS
 
 
+class InvalidPrincipalType(ApiError):
+    code = ErrorCode.INVALID_PRINCIPAL_TYPE
+
+
 class InvalidRegistration(ApiError):
     code = ErrorCode.INVALID_REGISTRATION
 
@@ -64,6 +88,10 @@ class InvalidTopic(ApiError):
 
 class InvalidUpdateVersion(ApiError):
     code = ErrorCode.INVALID_UPDATE_VERSION
+
+
+class MismatchedEndpointType(ApiError):
+    code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
 
 
 class NewLeaderElected(ApiError):
@@ -90,6 +118,14 @@ class PreferredLeaderNotAvailable(ApiError):
     code = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
 
 
+class ResourceNotFound(ApiError):
+    code = ErrorCode.RESOURCE_NOT_FOUND
+
+
+class SecurityDisabled(ApiError):
+    code = ErrorCode.SECURITY_DISABLED
+
+
 class StaleBrokerEpoch(ApiError):
     code = ErrorCode.STALE_BROKER_EPOCH
 
@@ -102,12 +138,24 @@ class TopicDeletionDisabled(ApiError):
     code = ErrorCode.TOPIC_DELETION_DISABLED
 
 
+class UnacceptableCredential(ApiError):
+    code = ErrorCode.UNACCEPTABLE_CREDENTIAL
+
+
 class UnknownTopicId(ApiError):
     code = ErrorCode.UNKNOWN_TOPIC_ID
 
 
 class UnknownTopicOrPartition(ApiError):
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+class UnsupportedEndpointType(ApiError):
+    code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+
+
+class UnsupportedSaslMechanism(ApiError):
+    code = ErrorCode.UNSUPPORTED_SASL_MECHANISM
 
 
 class UnsupportedVersion(ApiError):

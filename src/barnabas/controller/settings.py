@@ -53,8 +53,16 @@ class ControllerSettings:
     leader_imbalance_check_interval_ms: int | None = 300_000
     unclean_election_check_interval_ms: int | None = 300_000
     max_idle_interval_ms: int | None = 500
+    delegation_token_secret_key: str | None = field(default=None, repr=False)
+    delegation_token_max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1_000
+    delegation_token_expiry_time_ms: int = 24 * 60 * 60 * 1_000
+    delegation_token_expiry_check_interval_ms: int = 60 * 60 * 1_000
     supported_features: Mapping[str, VersionRange] = field(default_factory=lambda: SUPPORTED_FEATURES)
     policies: Policies = Policies()
+
+    @property
+    def has_authorizer(self) -> bool:
+        return bool(self.static_configs.get("authorizer.class.name", "").strip())
 
     @property
     def fencing_check_interval_ms(self) -> int:

@@ -18,6 +18,8 @@ from barnabas.controller.effects import (
     BecameLeader,
     Effect,
     Event,
+    KRaftUpgradeConfirmed,
+    KRaftUpgradeRefused,
     MetadataCommitted,
     QuorumChanged,
     RequestReceived,
@@ -25,9 +27,10 @@ from barnabas.controller.effects import (
     Respond,
     SetTimer,
     TimerFired,
+    UpgradeKRaftVersion,
 )
 from barnabas.controller.invariants import validate
-from barnabas.controller.operations import OPERATIONS, TASKS
+from barnabas.controller.operations import OPERATIONS, QUERIES, TASKS
 from barnabas.controller.settings import ControllerSettings
 from barnabas.metadata.features import FEATURES, KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.metadata.framing import MetadataBatch, VersionedRecord, read_batches
@@ -99,6 +102,7 @@ class ControlledCluster:
         has_elr: bool = True,
         seed: int = 0,
         is_leading: bool = True,
+        kraft_version: int = 1,
         **settings: Any,
     ) -> None:
         self.now_ms = 1_000_000
@@ -108,6 +112,8 @@ class ControlledCluster:
         self.epoch = 0
         self.responses: dict[object, Message] = {}
         self.timer_ms: int | None = None
+        self.kraft_answer: KRaftUpgradeConfirmed | KRaftUpgradeRefused = KRaftUpgradeConfirmed()
+        self.kraft_version = kraft_version
         self.epochs: dict[int, int] = {}
         self._tokens = 0
         # No-op records come in their own test; elsewhere they would only make logs longer.
@@ -117,6 +123,7 @@ class ControlledCluster:
             rng=Random(seed),
             bootstrap=bootstrap(version, has_elr=has_elr),
             operations=OPERATIONS,
+            queries=QUERIES,
             tasks=TASKS,
         )
         if is_leading:
@@ -157,6 +164,10 @@ class ControlledCluster:
                 for batch in read_batches(batches):
                     self.write([record.message for record in batch.records], batch.records)
                 self.step(Appended(base_offset))
+            case UpgradeKRaftVersion(_, level, validate_only):
+                self.step(self.kraft_answer)
+                if not validate_only and self.kraft_answer == KRaftUpgradeConfirmed():
+                    self.step(QuorumChanged(3000, level, frozenset({3000})))
             case Respond(token, response):
                 assert token not in self.responses, "a request is answered once"
                 self.responses[token] = response
@@ -182,7 +193,7 @@ class ControlledCluster:
         self.epoch += 1
         self.write([])
         start_offset = self.end_offset - 1
-        self.step(QuorumChanged(3000, 1, frozenset({3000})))
+        self.step(QuorumChanged(3000, self.kraft_version, frozenset({3000})))
         self.step(BecameLeader(self.epoch, start_offset))
         self.commit()
         self.commit()
