@@ -242,7 +242,8 @@ class Connection:
         held = 0
         if missed:
             frame_bytes = 4 + _SIZE.unpack_from(view, position)[0] if missed >= 4 else 4
-            if frame_bytes > self._around.inbox.size_bytes:
+            # A size that is not allowed is found out when it is the frame's turn.
+            if self._around.inbox.size_bytes < frame_bytes <= 4 + self._around.frame_bytes_max:
                 self._large = self._around.inbox.begin_large(frame_bytes, missed)
                 self._large[:missed] = view[position:end]
                 self._filled, self._large_bytes = missed, frame_bytes
