@@ -60,10 +60,11 @@ def replace_file(disk: Disk, path: str, data: Buffer) -> None:
 
 
 def parse_number(text: str) -> int:
-    """A decimal number as Java's parser takes it; ValueError for what Python alone would accept."""
-    if not _NUMBER.fullmatch(text):
+    """A decimal number of 64 bits as Java's parser takes it; ValueError for what Python alone would accept."""
+    number = int(text) if _NUMBER.fullmatch(text) else None
+    if number is None or not -(2**63) <= number < 2**63:
         raise ValueError(f"not a number: {text!r}")
-    return int(text)
+    return number
 
 
 def read_entries(disk: Disk, path: str, parse: Callable[[list[str]], Entry]) -> list[Entry]:

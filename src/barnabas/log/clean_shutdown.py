@@ -36,6 +36,6 @@ def take_clean_shutdown(disk: Disk, log_directory: str) -> int | None:
     disk.flush_directory(log_directory)
     try:
         broker_epoch = json.loads(content)["brokerEpoch"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return UNKNOWN_BROKER_EPOCH
     return broker_epoch if type(broker_epoch) is int else UNKNOWN_BROKER_EPOCH

@@ -29,8 +29,9 @@ LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
 NAME_BYTES_MAX = 255
+_OFFSET_MAX = 2**63 - 1
 
-_OFFSET_NAME = re.compile(r"(\d+)(\.[a-z]+)(\.[a-z]+)?")
+_OFFSET_NAME = re.compile(r"([0-9]{20})(\.[a-z]+)(\.[a-z]+)?")
 _MOVED_DIRECTORY = re.compile(r"(\S+-\S+)\.\S+(-delete|-future|-stray)")
 
 
@@ -57,7 +58,7 @@ def offset_name(offset: int, kind: str, suffix: str = "") -> str:
 def parse_offset_name(name: str) -> OffsetName | None:
     """The parts of a file name that begins with an offset, or None for any other file."""
     match = _OFFSET_NAME.fullmatch(name)
-    if match is None:
+    if match is None or int(match[1]) > _OFFSET_MAX:
         return None
     return OffsetName(int(match[1]), match[2], match[3] or "")
 

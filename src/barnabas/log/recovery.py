@@ -1,8 +1,9 @@
 """Opening a log: what an interrupted operation left is finished or dropped, and what was not flushed is checked.
 
-After a clean stop the files are taken as they are. Otherwise every segment from the recovery point on is read; the
-first batch that is not sound ends the log, and indexes, leader epochs and producer state are built anew from what is
-and flushed. A log always opens, nothing that was flushed is lost, and what was found is durable from then on.
+After a clean stop the files are taken as they are, if the last segment ends properly. Otherwise every segment from the
+recovery point on is read; the first batch that is not sound ends the log, and indexes, leader epochs and producer state
+are built anew from what is and flushed. A log always opens, nothing that was flushed is lost, and what was found is
+durable from then on.
 """
 
 from __future__ import annotations
@@ -179,7 +180,11 @@ class LogLoader:
         After an unclean stop all from the recovery point on are suspects.
         """
         unflushed = []
-        if not self._had_clean_shutdown:
+        if self._had_clean_shutdown:
+            # What is written next goes where this one seems to end, so its end is worth a look.
+            if len(self._segments) and not self._segments.active.ends_properly():
+                suspects.append(self._segments.active)
+        else:
             unflushed = self._segments.holding(self._recovery_point)
             # One that was flushed while it was active and rolled since may have kept its active length.
             last_flushed = self._segments.floor(self._recovery_point - 1)

@@ -65,6 +65,7 @@ def test_a_file_without_entries_holds_nothing(content: bytes | None) -> None:
         b"0\n1\na 0 1 2\n",
         b"0\n1\na zero 1\n",
         b"0\n1\na 0 1_0\n",
+        b"0\n1\na 0 9223372036854775808\n",
         b"0\n1\n\n",
         b"0 0\n0\n",
         b"\xff\n0\n",

@@ -106,7 +106,7 @@ def test_a_start_that_is_cut_off_makes_the_next_one_unclean() -> None:
     assert open_directories(survivor).online[0].previous_broker_epoch is None
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"brokerEpoch": "x"}'])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"brokerEpoch": "x"}', b"[" * 100_000])
 def test_a_marker_without_an_epoch_still_means_a_clean_stop(content: bytes) -> None:
     disk = SimDisk()
     disk.make_directory("/a")

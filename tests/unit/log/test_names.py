@@ -26,7 +26,20 @@ def test_a_file_name_gives_its_parts_back(offset: int, kind: str, suffix: str) -
     assert names.parse_offset_name(names.offset_name(offset, kind, suffix)) == OffsetName(offset, kind, suffix)
 
 
-@pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "partition.metadata", ".log", "12", "x12.log", "12.log~"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "leader-epoch-checkpoint",
+        "partition.metadata",
+        ".log",
+        "00000000000000000012",
+        "x00000000000000000012.log",
+        "00000000000000000012.log~",
+        "12.log",
+        "0000000000000000001\u0662.log",
+        "09223372036854775808.log",
+    ],
+)
 def test_other_files_are_not_mistaken_for_a_segment(name: str) -> None:
     assert names.parse_offset_name(name) is None
 

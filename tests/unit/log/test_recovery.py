@@ -174,6 +174,24 @@ def test_a_missing_index_is_built_anew(missing: str, is_clean: bool) -> None:
     assert expected != [b"", b""]
 
 
+@pytest.mark.parametrize("kind", [".log", ".index", ".timeindex"])
+@pytest.mark.parametrize("damage", [bytes(240), bytes(range(240))])
+def test_a_last_segment_that_does_not_end_properly_is_checked_also_after_a_clean_stop(kind: str, damage: bytes) -> None:
+    disk = SimDisk()
+    log = open_log(disk)
+    fill(log, 10)
+    active = log.segments.active.base_offset
+    log.close(NOW)
+    file = disk.open(f"/t-0/{offset_name(active, kind)}")
+    expected = file.read_at(0, 9_999)
+    file.write_at(len(expected), damage)
+    log = open_log(disk, had_clean_shutdown=True)
+    assert log.log_end_offset == 10
+    check_log(log)
+    log.close(NOW)
+    assert disk.open(f"/t-0/{offset_name(active, kind)}").read_at(0, 9_999) == expected
+
+
 def test_orphaned_indexes_and_deleted_files_are_removed_and_others_left() -> None:
     disk = SimDisk()
     log = open_log(disk)
