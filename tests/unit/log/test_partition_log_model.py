@@ -155,38 +155,44 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), isolation=st.sampled_from(Isolation), min_one=st.booleans())
     def read(self, data: st.DataObject, isolation: Isolation, min_one: bool) -> None:
-        start, end = self.log.log_start_offset, self.log.log_end_offset
-        bound = end if isolation is Isolation.LOG_END else self.log.high_watermark
-        offset = data.draw(st.integers(start, end))
-        visible = [b for b in self.batches if b.last_offset >= offset and b.base_offset < bound]
-        # A bound within a batch hides the batch.
-        visible = list(takewhile(lambda b: b.last_offset < bound, visible))
-        sizes = [len(batch.data) for batch in visible]
+        offset = data.draw(st.integers(self.log.log_start_offset, self.log.log_end_offset))
+        sizes = [len(batch.data) for batch in self.visible(offset, isolation)]
         max_bytes = data.draw(st.sampled_from([*sizes, 10**6]) | st.integers(0, 400))
+        self.check_read(offset, max_bytes, isolation, min_one)
+
+    def visible(self, offset: int, isolation: Isolation) -> list[Batch]:
+        """The batches from `offset` on that a reader may see. A bound within a batch hides the batch."""
+        bound = self.log.log_end_offset if isolation is Isolation.LOG_END else self.log.high_watermark
+        return list(takewhile(lambda b: b.last_offset < bound, (b for b in self.batches if b.last_offset >= offset)))
+
+    def check_read(self, offset: int, max_bytes: int, isolation: Isolation, min_one: bool) -> None:
+        visible = self.visible(offset, isolation)
         read = self.log.read(offset, max_bytes, isolation=isolation, min_one_batch=min_one)
         found = read.region.bytes()
         assert len(found) == read.region.size_bytes
-        assert b"".join(batch.data for batch in visible).startswith(found)
+        expected = b""
         if visible:
             # A region is of one segment, and all of that which there is room for.
             segment = self.log.segments.floor(visible[0].base_offset)
             assert segment is not None
             following = self.log.segments.behind(segment)
-            end_offset = end if following is None else following.base_offset
-            there = sum(len(batch.data) for batch in visible if batch.base_offset < end_offset)
-            wanted = max(max_bytes, sizes[0]) if min_one else max_bytes
-            assert len(found) == min(there, wanted)
-        else:
-            assert found == b""
+            end = self.log.log_end_offset if following is None else following.base_offset
+            expected = b"".join(batch.data for batch in visible if batch.base_offset < end)
+            expected = expected[: max(max_bytes, len(visible[0].data)) if min_one else max_bytes]
+        assert found == expected
         assert read.aborted == ([] if isolation is Isolation.COMMITTED else None)
 
     @rule(data=st.data())
     def look_up_a_time(self, data: st.DataObject) -> None:
-        times = [t for batch in self.batches for t in batch.times if t[1] >= self.log.log_start_offset]
-        near = [t[0] + step for t in times for step in (-1, 0, 1)]
-        timestamp = data.draw(st.sampled_from([TIMESTAMP - 5_000, TIMESTAMP, self.now_ms, *near]))
+        near = [timestamp + step for timestamp, _ in self.times() for step in (-1, 0, 1)]
+        self.check_time(data.draw(st.sampled_from([TIMESTAMP - 5_000, TIMESTAMP, self.now_ms, *near])))
+
+    def times(self) -> list[tuple[int, int]]:
+        return [time for batch in self.batches for time in batch.times if time[1] >= self.log.log_start_offset]
+
+    def check_time(self, timestamp: int) -> None:
         found = self.log.offset_for_timestamp(timestamp)
-        expected = next((t for t in times if t[0] >= timestamp), None)
+        expected = next((time for time in self.times() if time[0] >= timestamp), None)
         assert (found and (found.timestamp, found.offset)) == expected
 
     @precondition(lambda self: self.log.log_start_offset > 0)
@@ -200,6 +206,20 @@ class LogMachine(RuleBasedStateMachine):
     def log_is_in_order(self) -> None:
         if hasattr(self, "log"):
             check_log(self.log)
+
+    @invariant()
+    def everything_is_read(self) -> None:
+        if hasattr(self, "log"):
+            for segment in self.log.segments:
+                offset = max(segment.base_offset, self.log.log_start_offset)
+                self.check_read(offset, 10**6, Isolation.LOG_END, min_one=True)
+
+    @invariant()
+    def the_ends_are_found_by_time(self) -> None:
+        if hasattr(self, "log"):
+            for timestamp, _ in [*self.times()[:1], *self.times()[-1:]]:
+                self.check_time(timestamp)
+                self.check_time(timestamp + 1)
 
 
 TestLogMachine = LogMachine.TestCase
