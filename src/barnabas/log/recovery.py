@@ -245,12 +245,15 @@ class LogLoader:
         next_offset, leader_epoch = segment.base_offset, NO_LEADER_EPOCH
         try:
             for header, batch in read_batches(segment.file, 0, segment_bytes):
-                # The checksum does not cover offset and epoch, but a torn one is too small, and neither ever falls.
-                if header.magic == MAGIC and (header.base_offset < next_offset or header.leader_epoch < leader_epoch):
+                # The checksum does not cover offset and epoch, but a torn one is too small, and neither ever falls. (No
+                # epoch at all is what the cleaner writes for messages from before epochs.)
+                if header.magic == MAGIC and (
+                    header.base_offset < next_offset or 0 <= header.leader_epoch < leader_epoch
+                ):
                     return
                 if header.base_offset > next_offset or header.record_count <= header.last_offset_delta:
                     self._has_thinned_batches = True
-                next_offset, leader_epoch = header.next_offset, header.leader_epoch
+                next_offset, leader_epoch = header.next_offset, max(leader_epoch, header.leader_epoch)
                 if not segment.offset_index.can_hold(header.last_offset):
                     return
                 if header.magic == MAGIC:

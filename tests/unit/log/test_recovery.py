@@ -43,6 +43,16 @@ def log_file(base_offset: int) -> str:
     return f"/t-0/{offset_name(base_offset, '.log')}"
 
 
+def test_a_batch_without_an_epoch_is_sound_also_behind_one_that_has_an_epoch() -> None:
+    """Cleaning makes such batches of messages from before epochs, which may lie between newer ones."""
+    disk = SimDisk()
+    log = open_log(disk)
+    for offset, epoch in enumerate([5, -1, 5, 7]):
+        log.append_as_follower(build_batch(make_records(1, offset), leader_epoch=epoch), 7, NOW)
+    log.release()
+    assert offsets(open_log(disk)) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("tail", ["cut", "zeros", "garbage", "flipped"])
 def test_a_tail_torn_at_any_byte_is_cut_at_the_last_sound_batch(tail: str) -> None:
     disk = SimDisk()
