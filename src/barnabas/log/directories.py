@@ -165,7 +165,7 @@ class LogDirectories:
             if parsed.suffix == STRAY_DIRECTORY:
                 continue
             topic_id = read_topic_id(self._disk, path)
-            if not parsed.suffix and is_stray(partition, topic_id):
+            if is_stray(partition, topic_id):
                 self._rename(path, f"{directory.path}/{self._moved_name(partition, STRAY_DIRECTORY)}")
                 continue
             self._check_only_one(partition, path, is_future=bool(parsed.suffix))

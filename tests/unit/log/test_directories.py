@@ -11,6 +11,7 @@ from barnabas.log.checkpoint import TopicPartition, read_offsets, read_whole, wr
 from barnabas.log.directories import LogDirectories, LogDirectoryError
 from barnabas.log.log_config import LogConfig
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
+from barnabas.log.names import parse_partition_directory
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.partition_metadata import read_topic_id
 from barnabas.log.producer_entry import AppendOrigin
@@ -348,6 +349,20 @@ def test_a_stray_is_renamed_and_never_deleted() -> None:
     again.remove_due(10**12)
     assert again.logs == {}
     assert len([name for name in disk.names("/a") if name.endswith("-stray")]) == 2
+
+
+def test_a_future_log_whose_topic_is_gone_is_a_stray_too() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk)
+    create(directories, "orders", topic_id=TOPIC_ID)
+    create(directories, "orders", topic_id=TOPIC_ID, path="/b", is_future=True)
+    directories.close(broker_epoch=1, now_ms=0)
+    reopened = open_directories(disk, load=False)
+    reopened.load(lambda _: CONFIG, now_ms=0, is_stray=lambda _, topic_id: topic_id == TOPIC_ID)
+    assert (reopened.logs, reopened.future_logs) == ({}, {})
+    for path in ("/a", "/b"):
+        (stray,) = [name for name in disk.names(path) if disk.is_directory(f"{path}/{name}")]
+        assert parse_partition_directory(stray) == ("orders", 0, "-stray")
 
 
 def test_a_long_topic_is_cut_in_the_name_of_a_deleted_log() -> None:
