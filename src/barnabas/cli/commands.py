@@ -1,79 +1,124 @@
-"""Tools of Kafka's whose first word is a command: the command line as such a tool reads it, its errors and its help.
+"""Tools of Kafka's that take a command: the command line as such a tool reads it, its errors and its help.
 
-Kafka's use argparse4j, which follows Python's argparse, and so does this. Where the two differ, in exit statuses and
-in what an error says, it is Kafka's tool that is followed.
+Kafka's use argparse4j, which follows Python's argparse, and so does this. Where the two differ, in exit statuses, in
+what an error says and in which comes first, it is Kafka's tool that is followed.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class CommandLineError(Exception):
-    """A command line that cannot be followed; its text is the usage and what is wrong."""
+    """A command line that cannot be followed; its text is the usage and, under it, the complaint."""
+
+    def __init__(self, usage: str, tool: str, complaint: str) -> None:
+        super().__init__(f"{usage}{tool}: error: {complaint}")
+        self.complaint = complaint
 
 
 class _ComplaintError(Exception):
     """What is wrong with a command line, still without the usage."""
 
 
-class CommandParser(argparse.ArgumentParser):
-    """The options of one command. Long names come first, as usage lines show the first."""
+class _HelpAskedError(Exception):
+    """Ends the reading of a command line that asks for help."""
 
-    def __init__(self, tool: str, command: str, purpose: str) -> None:
-        super().__init__(f"{tool} {command}", description=purpose, add_help=False)
-        self._tool = tool
-        self.add_argument("-h", "--help", action="store_true", help="Show this page.")
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+class _ShowHelp(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        raise _HelpAskedError(parser)
+
+
+def integer(text: str) -> int:
+    """A number of 32 bits, as the type of an option."""
+    if not _INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
+        raise argparse.ArgumentTypeError(f"could not convert '{text}' to Integer (For input string: \"{text}\")")
+    return int(text)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The options of a tool, which stand before the command, or those of one command, which stand behind it.
+
+    Long names come first, as usage lines show the first.
+    """
+
+    def __init__(self, prog: str, *, description: str, **others: Any) -> None:
+        super().__init__(prog, description=description, add_help=False, **others)
+        self._tool = prog.partition(" ")[0]
+        self.add_argument("-h", "--help", action=_ShowHelp, nargs=0, dest=argparse.SUPPRESS, help="Show this page.")
+
+    def add_commands(self, commands: Mapping[str, str], leading: str = "") -> dict[str, CommandParser]:
+        """A parser for each command, of which `commands` says what it is for.
+
+        `leading` are the options without which no command works; the usage of a command shows them.
+        """
+        prog = f"{self._tool} {leading}".rstrip()
+        added = self.add_subparsers(title="commands", dest="command", required=True, prog=prog)
+        return {name: added.add_parser(name, help=use, description=use) for name, use in commands.items()}
 
     def read(self, arguments: Sequence[str], out: TextIO) -> argparse.Namespace | None:
         """The options that were given, or None where a help page was asked for, which is printed then."""
-        if {"-h", "--help"} & set(arguments):
-            self.print_help(out)
-            return None
-        needed = [action for action in self._actions if action.required]
-        usage = self.format_usage()
-        # An option that is missing is the last thing that Kafka's tool complains about.
-        for action in needed:
-            action.required = False
+        given: argparse.Namespace
         try:
-            namespace, others = self.parse_known_args(list(arguments))
-            if others:
-                self.error(f"unrecognized arguments: '{others[0]}'")
-            for action in reversed(needed):
-                if getattr(namespace, action.dest) is None:
-                    self.error(f"argument {'/'.join(action.option_strings)} is required")
-        except _ComplaintError as complaint:
-            raise CommandLineError(f"{usage}{self._tool}: error: {complaint}") from None
-        return namespace
+            given, _ = self.parse_known_args(list(arguments))
+        except _HelpAskedError as asked:
+            asked.parser.print_help(out)
+            return None
+        return given
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """That something is missing is the last thing that Kafka's tools complain about."""
+        actions = [action for action in self._actions if action.required]
+        groups = [group for group in self._mutually_exclusive_groups if group.required]
+        _set_required([*actions, *groups], False)
+        try:
+            given, others = super().parse_known_args(args, namespace)
+            complaint = f"unrecognized arguments: '{others[0]}'" if others else _find_missing(given, actions, groups)
+        except _ComplaintError as error:
+            complaint = str(error)
+        finally:
+            _set_required([*actions, *groups], True)
+        if complaint is not None:
+            raise CommandLineError(self.format_usage(), self._tool, complaint)
+        return given, []
 
     def error(self, message: str) -> NoReturn:
         raise _ComplaintError(message)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            choices = ", ".join(f"'{choice}'" for choice in action.choices)
+            raise argparse.ArgumentError(None, f"invalid choice: '{value}' (choose from {choices})")
 
-def read_command(
-    tool: str, purpose: str, commands: Mapping[str, str], arguments: Sequence[str], out: TextIO
+
+def _set_required(needed: Sequence[argparse.Action | argparse._MutuallyExclusiveGroup], is_required: bool) -> None:
+    for each in needed:
+        each.required = is_required
+
+
+def _find_missing(
+    given: argparse.Namespace,
+    actions: Sequence[argparse.Action],
+    groups: Sequence[argparse._MutuallyExclusiveGroup],
 ) -> str | None:
-    """The command that the first word names, or None where the tool's help page was asked for, which is printed then.
+    for action in reversed(actions):
+        if getattr(given, action.dest) is None:
+            return f"argument {_names(action)} is required" if action.option_strings else "too few arguments"
+    for group in groups:
+        if all(getattr(given, action.dest) is None for action in group._group_actions):
+            return f"one of the arguments {' '.join(map(_names, group._group_actions))} is required"
+    return None
 
-    `commands` says of each command what it is for.
-    """
-    usage = f"usage: {tool} [-h] {{{','.join(commands)}}} ...\n"
-    word = arguments[0] if arguments else None
-    if word in commands:
-        return word
-    if word in ("-h", "--help"):
-        width = max(map(len, commands)) + 2
-        rows = "".join(f"  {name:{width}}{use}\n" for name, use in commands.items())
-        options = f"  {'-h, --help':{width}}Show this page; behind a command, the options of that.\n"
-        out.write(f"{usage}\n{purpose}\n\ncommands:\n{rows}\noptions:\n{options}")
-        return None
-    if word is None:
-        complaint = "too few arguments"
-    elif word.startswith("-"):
-        complaint = f"unrecognized arguments: '{word}'"
-    else:
-        choices = ", ".join(f"'{name}'" for name in commands)
-        complaint = f"invalid choice: '{word}' (choose from {choices})"
-    raise CommandLineError(f"{usage}{tool}: error: {complaint}")
+
+def _names(action: argparse.Action) -> str:
+    return "/".join(action.option_strings)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from barnabas.cli.commands import CommandLineError, CommandParser, read_command
+from barnabas.cli.commands import CommandLineError, CommandParser
 from barnabas.cli.formatting.controllers import new_id, parse_controllers, standalone
 from barnabas.cli.formatting.credentials import parse_credential
 from barnabas.cli.formatting.directories import StorageFormat, format_directories
@@ -50,28 +50,23 @@ def main() -> None:
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Do what the command line says, and give the exit status."""
     try:
-        command = read_command(TOOL, PURPOSE, COMMANDS, arguments, out)
-        if command is None:
-            return 0
-        options = _parser(command).read(arguments[1:], out)
-        return 0 if options is None else _run_command(command, options, out)
+        options = _parser().read(arguments, out)
+        return 0 if options is None else _run_command(options, out)
     except (CommandLineError, FormatError, ConfigError, OSError) as error:
         out.flush()
         print(error, file=err)
         return 1
 
 
-def _parser(command: str) -> CommandParser:
-    parser = CommandParser(TOOL, command, COMMANDS[command])
-    if command in ("info", "format"):
-        parser.add_argument("--config", "-c", required=True, help="The server.properties file of the node.")
-    if command == "format":
-        _add_format_options(parser)
-    if command == "version-mapping":
-        parser.add_argument("--release-version", "-r", help=f"The release, {RELEASES}.")
-    if command == "feature-dependencies":
-        feature_help = "A feature and its level, as feature=level. Can be repeated."
-        parser.add_argument("--feature", "-f", action="append", required=True, help=feature_help)
+def _parser() -> CommandParser:
+    parser = CommandParser(TOOL, description=PURPOSE)
+    commands = parser.add_commands(COMMANDS)
+    for name in ("info", "format"):
+        commands[name].add_argument("--config", "-c", required=True, help="The server.properties file of the node.")
+    _add_format_options(commands["format"])
+    commands["version-mapping"].add_argument("--release-version", "-r", help=f"The release, {RELEASES}.")
+    feature_help = "A feature and its level, as feature=level. Can be repeated."
+    commands["feature-dependencies"].add_argument("--feature", "-f", action="append", required=True, help=feature_help)
     return parser
 
 
@@ -112,7 +107,8 @@ def _add_format_options(parser: CommandParser) -> None:
     )
 
 
-def _run_command(command: str, options: argparse.Namespace, out: TextIO) -> int:
+def _run_command(options: argparse.Namespace, out: TextIO) -> int:
+    command = options.command
     if command == "info":
         node = _read_node(options.config)
         return print_info(PosixDisk(), node.storage_dirs, out)
