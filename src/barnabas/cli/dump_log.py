@@ -68,6 +68,8 @@ _OUTPUT_BYTES = 1 << 18  # A dump can be larger than its log, and small writes w
 
 def main() -> None:
     """Run with the words of the command line, and leave quietly when the reader of a pipe has seen enough."""
+    if sys.__stdout__ is None:
+        sys.exit("The output cannot be written: it is closed")
     out = open(sys.stdout.fileno(), "w", _OUTPUT_BYTES, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     try:
         status = run(sys.argv[1:], out, sys.stderr)

@@ -77,6 +77,12 @@ def test_the_reader_of_a_pipe_may_leave_early() -> None:
         assert process.wait() == 0
 
 
+def test_a_closed_output_is_told() -> None:
+    Path(LOG).touch()
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *COMMAND, "--files", LOG], capture_output=True)
+    assert (closed.returncode, closed.stderr) == (1, b"The output cannot be written: it is closed\n")
+
+
 def test_output_is_utf_8_whatever_the_locale() -> None:
     Path(LOG).write_bytes(make_batch(1).replace(b"k0", "é".encode()))
     environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"}

@@ -196,6 +196,14 @@ def test_the_records_before_a_malformed_one_are_shown() -> None:
     assert f"the batch at position 0 of {LOG}" in err
 
 
+def test_a_count_of_records_without_room_for_one_ends_the_dump() -> None:
+    header = read_header(TWO_RECORDS)._replace(record_count=99)
+    status, lines, err = dump(assemble(header, b"\x00\x00"), "--deep-iteration")
+    assert status == 1
+    assert lines[0].startswith("baseOffset: 0 lastOffset: 1 count: 99 ")
+    assert "99 records cannot fill 2 bytes" in err
+
+
 def test_a_record_behind_which_the_batch_goes_on_is_not_believed() -> None:
     header = read_header(TWO_RECORDS)
     status, lines, err = dump(assemble(header._replace(record_count=1), TWO_RECORDS[61:]), "--deep-iteration")

@@ -102,7 +102,7 @@ class CurrentBatch:
         except InvalidRecord:
             ends = rows[ROW_END::ROW_COLUMNS]
             count = ends.index(0) if 0 in ends else len(ends) - 1
-        if count:
+        if count > 0:
             size = HEADER_BYTES + rows[ROW_COLUMNS * (count - 1) + ROW_END]
             shorter = header._replace(batch_length=size - LOG_OVERHEAD_BYTES, record_count=count)
             yield from iterate_records(self._raw.data, 0, shorter)
