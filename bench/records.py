@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from pathlib import Path
-from types import ModuleType
 
 from crc32c import crc32c
 
@@ -16,6 +13,7 @@ from barnabas.records.compression import Compression, compress, decompress
 from barnabas.records.record import LazyHeaders, Record, iterate_records
 from barnabas.records.validation import RecordRules, check_records
 from bench.measure import Row, compare
+from uncompiled_kernels import load_uncompiled
 
 TITLE = "records: batches of 16 KiB"
 BATCH_BYTES = 16 * 1024
@@ -68,7 +66,7 @@ def _compare_deep_check(name: str, batch: bytearray) -> Row:
 
 
 def _compare_kernel(batch: bytearray) -> list[Row]:
-    plain = _load_uncompiled()
+    plain = load_uncompiled(kernel)
     header = validate(batch)
     data = bytes(memoryview(batch)[61:])
     count = header.record_count
@@ -101,13 +99,3 @@ def _compare_codec(codec: Compression, batch: bytearray) -> Row:
         times=200,
         bytes_each=len(data),
     )
-
-
-def _load_uncompiled() -> ModuleType:
-    source = Path(kernel.__file__).with_name("kernel.py")
-    spec = importlib.util.spec_from_file_location("uncompiled_kernel", source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

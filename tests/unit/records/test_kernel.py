@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from array import array
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -18,19 +16,9 @@ from barnabas.records.batch import BatchHeader
 from barnabas.records.record import LazyHeaders, Record
 from builders import make_batch
 from record_model import Plain, encode, place, plain_records, varint
+from uncompiled_kernels import load_uncompiled
 
-
-def load_uncompiled() -> ModuleType:
-    source = Path(kernel.__file__).parent / "kernel.py"
-    spec = importlib.util.spec_from_file_location("uncompiled_kernel", source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-UNCOMPILED = load_uncompiled()
+UNCOMPILED = load_uncompiled(kernel)
 VARIANTS = [kernel, UNCOMPILED] if kernel.IS_COMPILED else [UNCOMPILED]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=["compiled", "uncompiled"][-len(VARIANTS) :])
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from array import array
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,19 +11,9 @@ from hypothesis import strategies as st
 
 from barnabas.log.cleaner import kernel
 from barnabas.records.kernel import ROW_COLUMNS, ROW_KEY_LENGTH, ROW_KEY_POSITION, ROW_OFFSET_DELTA
+from uncompiled_kernels import load_uncompiled
 
-
-def load_uncompiled() -> ModuleType:
-    source = Path(kernel.__file__).parent / "kernel.py"
-    spec = importlib.util.spec_from_file_location("uncompiled_cleaner_kernel", source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-UNCOMPILED = load_uncompiled()
+UNCOMPILED = load_uncompiled(kernel)
 VARIANTS = [kernel, UNCOMPILED] if kernel.IS_COMPILED else [UNCOMPILED]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=["compiled", "uncompiled"][-len(VARIANTS) :])
 
