@@ -231,6 +231,8 @@ class Connection:
                 if outbox.unsent_bytes > _GATHERED_BYTES_MAX:
                     outbox.send()
                     if outbox.unsent_bytes:
+                        # From here on the writer decides when the rest has its turn.
+                        self._write_on()
                         break
         self._keep(view, position, end)
 
@@ -315,10 +317,13 @@ class Connection:
                 self.close(f"lost: {error}")
                 return
             if outbox.unsent_bytes:
-                self._around.loop.add_writer(self._socket, self._on_writable)
-                self._is_writing = True
+                self._write_on()
         if self._is_finishing:
             self._close_if_finished()
+
+    def _write_on(self) -> None:
+        self._around.loop.add_writer(self._socket, self._on_writable)
+        self._is_writing = True
 
     def _on_writable(self) -> None:
         try:

@@ -25,7 +25,7 @@ FRAME_BYTES_MAX = 4_000
 class Node:
     """What connections share here; it notes who was touched and who is gone."""
 
-    def __init__(self, memory_bytes_max: int = -1) -> None:
+    def __init__(self, memory_bytes_max: int = -1, inbox_bytes: int = INBOX_BYTES) -> None:
         self.loop = ScriptedLoop()
         self.clock = VirtualClock()
         self.service = ToyService()
@@ -38,7 +38,7 @@ class Node:
             self.clock,
             self.service.dispatcher,
             self,
-            Inbox(INBOX_BYTES, spare_bytes_max=2_000),
+            Inbox(inbox_bytes, spare_bytes_max=2_000),
             self.memory,
             RequestMeters(self.registry, "L"),
             FRAME_BYTES_MAX,
@@ -133,6 +133,20 @@ def test_a_bad_size_ends_the_connection_after_earlier_answers_wherever_the_bytes
     assert node.memory.used_bytes == 0
 
 
+@pytest.mark.parametrize("bad", [-1, FRAME_BYTES_MAX + 1, 2**31 - 1])
+def test_a_bad_size_behind_a_request_that_waits_is_found_when_its_turn_comes(bad: int) -> None:
+    node = Node()
+    owed = ask_later(1, "key")
+    socket = ScriptedSocket([owed[0] + bad.to_bytes(4, signed=True)])
+    node.connect(socket)
+    node.loop.run()
+    assert not socket.is_closed
+    assert node.memory.used_bytes == len(owed[0]) + 4
+    node.run()
+    assert socket.is_closed
+    assert bytes(socket.sent) == owed[1]
+
+
 def test_a_connection_that_is_ended_says_why(caplog: pytest.LogCaptureFixture) -> None:
     node = Node()
     node.connect(ScriptedSocket([b"GET / HTTP/1.1\r\n\r\n"]))
@@ -184,6 +198,19 @@ def test_a_slow_reader_holds_no_more_than_it_was_sent() -> None:
     assert node.memory.used_bytes < INBOX_BYTES
 
 
+def test_no_more_is_handled_for_a_slow_reader_than_is_sent_at_a_time() -> None:
+    node = Node(inbox_bytes=4_096)
+    node.service.fetched = bytes(300_000)
+    asked, answer = get(1, bytes(300_000))
+    socket = ScriptedSocket([asked * 10], takes=[0, 10**6])
+    connection = node.connect(socket)
+    node.loop.readers[socket]()
+    assert connection._outbox.unsent_bytes == len(answer)
+    assert node.memory.used_bytes == 9 * len(asked)
+    node.run()
+    assert bytes(socket.sent) == answer * 10
+
+
 def test_answers_of_one_wake_up_leave_together() -> None:
     node = Node()
     pairs = [ask_at_once(number, number) for number in range(2)]
@@ -225,6 +252,20 @@ def test_while_memory_is_full_no_request_is_begun_and_begun_ones_are_finished() 
     assert bytes(first.sent) == large[1]
     assert bytes(second.sent) == ask_at_once(2, 7)[1]
     assert node.memory.used_bytes == 0
+
+
+def test_a_small_request_that_was_begun_is_finished_while_memory_is_full() -> None:
+    node = Node(memory_bytes_max=100)
+    asked, answer = ask_at_once(2, 7)
+    begun = ScriptedSocket([asked[:10]])
+    node.connect(begun)
+    node.run()
+    node.connect(ScriptedSocket([put(1, bytes(500), acks=1)[0][:200]]))
+    node.run()
+    assert node.memory.is_full
+    begun.chunks.append(asked[10:])
+    node.run()
+    assert bytes(begun.sent) == answer
 
 
 def test_memory_of_a_connection_that_ends_goes_to_those_who_wait() -> None:

@@ -127,21 +127,21 @@ def test_versions_are_agreed_on() -> None:
 
 
 def test_an_older_peer_is_asked_again_in_its_own_version() -> None:
+    async def receive_header(end: socket.socket) -> tuple[int, ...]:
+        loop = asyncio.get_running_loop()
+        (size,) = struct.unpack(">i", await loop.sock_recv(end, 4))
+        return struct.unpack_from(">hhi", await loop.sock_recv(end, size))
+
     async def scenario() -> None:
         async with played() as raw:
             negotiating = asyncio.ensure_future(raw.peer.negotiate(LONG_MS))
-            refusal = ApiVersionsResponse(
-                error_code=35, api_keys=[ApiVersion(api_key=18, min_version=0, max_version=2)]
-            )
+            assert await receive_header(raw.end) == (18, 4, 1)
+            own = ApiVersion(api_key=18, min_version=0, max_version=2)
+            refusal = ApiVersionsResponse(error_code=35, api_keys=[own])
             raw.end.sendall(b"".join(frame_response(refusal, 0, 1)))
-            loop = asyncio.get_running_loop()
-            while True:
-                (size,) = struct.unpack(">i", await loop.sock_recv(raw.end, 4))
-                key, version, correlation_id = struct.unpack_from(">hhi", await loop.sock_recv(raw.end, size))
-                if correlation_id == 2:
-                    break
-            assert (key, version) == (18, 2)
-            offered = ApiVersionsResponse(error_code=0, api_keys=[ApiVersion(api_key=12, min_version=0, max_version=3)])
+            assert await receive_header(raw.end) == (18, 2, 2)
+            older = ApiVersion(api_key=12, min_version=0, max_version=3)
+            offered = ApiVersionsResponse(error_code=0, api_keys=[older])
             raw.end.sendall(b"".join(frame_response(offered, 2, 2)))
             await negotiating
             assert raw.peer.newest_version(HeartbeatRequest) == 3

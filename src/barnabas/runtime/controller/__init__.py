@@ -1,0 +1,1 @@
+"""A controller's process: what stands between its decisions, the quorum and those who ask."""
