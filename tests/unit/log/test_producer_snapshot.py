@@ -14,6 +14,8 @@ from barnabas.log.producer_snapshot import (
     read_snapshot,
     write_snapshot,
 )
+from barnabas.protocol.codec import encode
+from barnabas.protocol.files.producer_snapshot import ProducerEntry, ProducerSnapshot
 from barnabas.sim.disk import SimDisk
 
 int16 = st.integers(-(2**15), 2**15 - 1)
@@ -41,6 +43,19 @@ def test_any_cut_is_noticed(saved: list[SnapshotEntry], data: st.DataObject) -> 
     content = encode_snapshot(saved)
     with pytest.raises(CorruptSnapshotError):
         decode_snapshot(content[: data.draw(st.integers(0, len(content) - 1))])
+
+
+@given(entries)
+def test_the_bytes_are_those_of_the_declared_message_behind_its_version(saved: list[SnapshotEntry]) -> None:
+    content = encode_snapshot(saved)
+    crc = int.from_bytes(content[2:6], "big")
+    declared = ProducerSnapshot(crc=crc, producer_entries=[ProducerEntry(**_renamed(entry)) for entry in saved])
+    assert content == b"\x00\x01" + encode(declared, 1)
+
+
+def _renamed(entry: SnapshotEntry) -> dict[str, int]:
+    fields = entry._asdict()
+    return {"epoch": fields.pop("producer_epoch"), **fields}
 
 
 def test_the_layout_is_version_1_of_kafkas_schema() -> None:

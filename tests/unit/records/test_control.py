@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.protocol.codec import encode
+from barnabas.protocol.control_records.control_record_type import ControlRecordTypeSchema
+from barnabas.protocol.control_records.end_txn_marker import EndTxnMarker
 from barnabas.protocol.errors import InvalidRecord
 from barnabas.records.batch import validate
 from barnabas.records.control import (
@@ -34,6 +37,9 @@ def test_a_marker_comes_back(is_commit: bool, coordinator_epoch: int, producer_i
     assert (header.base_offset, header.last_offset, header.leader_epoch) == (9, 9, 3)
     (record,) = iterate_records(batch, 0, header)
     assert read_end_transaction_marker(record) == marker
+    declared = ControlRecordTypeSchema(type=ControlType.COMMIT if is_commit else ControlType.ABORT)
+    assert record.key == b"\0\0" + encode(declared, 0)
+    assert record.value == b"\0\0" + encode(EndTxnMarker(coordinator_epoch=coordinator_epoch), 0)
 
 
 @pytest.mark.parametrize("control_type", [kind for kind in ControlType if kind is not ControlType.UNKNOWN])
