@@ -49,13 +49,21 @@ def test_any_cut_is_noticed(saved: list[SnapshotEntry], data: st.DataObject) -> 
 def test_the_bytes_are_those_of_the_declared_message_behind_its_version(saved: list[SnapshotEntry]) -> None:
     content = encode_snapshot(saved)
     crc = int.from_bytes(content[2:6], "big")
-    declared = ProducerSnapshot(crc=crc, producer_entries=[ProducerEntry(**_renamed(entry)) for entry in saved])
+    declared = ProducerSnapshot(crc=crc, producer_entries=[declared_entry(entry) for entry in saved])
     assert content == b"\x00\x01" + encode(declared, 1)
 
 
-def _renamed(entry: SnapshotEntry) -> dict[str, int]:
-    fields = entry._asdict()
-    return {"epoch": fields.pop("producer_epoch"), **fields}
+def declared_entry(entry: SnapshotEntry) -> ProducerEntry:
+    return ProducerEntry(
+        producer_id=entry.producer_id,
+        epoch=entry.producer_epoch,
+        last_sequence=entry.last_sequence,
+        last_offset=entry.last_offset,
+        offset_delta=entry.offset_delta,
+        timestamp=entry.timestamp,
+        coordinator_epoch=entry.coordinator_epoch,
+        current_txn_first_offset=entry.current_txn_first_offset,
+    )
 
 
 def test_the_layout_is_version_1_of_kafkas_schema() -> None:
