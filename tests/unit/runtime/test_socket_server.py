@@ -201,6 +201,20 @@ def test_half_a_frame_has_a_deadline_that_trickling_does_not_move() -> None:
     run(scenario)
 
 
+def test_a_reader_that_has_stopped_reading_has_a_deadline() -> None:
+    async def scenario() -> None:
+        async with serving() as node:
+            node.service.fetched = bytes(20_000_000)
+            stuck = await node.connect(receive_buffer_bytes=4096)
+            await stuck.send(get(1)[0])
+            assert await stuck.receive(100)
+            node.clock.ms += IDLE_MS
+            node.server.close_idle()
+            assert len(node.server) == 0
+
+    run(scenario)
+
+
 def test_a_connection_too_many_waits_until_one_leaves() -> None:
     async def scenario() -> None:
         async with serving(max_connections=1) as node:
