@@ -1,0 +1,203 @@
+"""Nodes of the controller role, from their directories to their answers: starting, refusing, failing, catching up."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from random import Random
+
+import pytest
+
+from barnabas.protocol.errors import ErrorCode
+from barnabas.runtime.peer import PeerLost
+from barnabas.server import ControllerNode, NodeRefused
+from barnabas.sim.disk import SimDisk
+from controller_nodes import DIRECTORY, Controllers, config_change, controllers, run
+
+SETTING = "log.retention.ms"
+
+
+async def set_retention(nodes: Controllers, value: str) -> None:
+    """Have it written by whoever is active; a change of leader in between is another try."""
+    while True:
+        response = await nodes.ask(await nodes.active(), config_change(SETTING, value))
+        (answer,) = response.responses
+        if answer.error_code != ErrorCode.NOT_CONTROLLER:
+            assert answer.error_code == ErrorCode.NONE, answer
+            return
+
+
+def test_a_single_voter_elects_itself_and_commits() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await set_retention(nodes, "123456")
+            assert nodes.setting(1, SETTING) == "123456"
+            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("is_graceful", [True, False])
+def test_what_was_answered_is_there_after_a_restart(is_graceful: bool) -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await set_retention(nodes, "123456")
+            await (nodes.stop(1) if is_graceful else nodes.cut_power(1))
+            nodes.start()
+            await nodes.active()
+            assert nodes.setting(1, SETTING) == "123456"
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
+def test_a_failed_flush_stops_the_node_before_it_answers(error: int) -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await nodes.active()
+            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+            nodes.disks[1].fail("flush", ".log", error)
+            asked = asyncio.ensure_future(nodes.ask(1, config_change(SETTING, "123456")))
+            with pytest.raises(OSError, match=os.strerror(error)):
+                await nodes.running[1].stopped
+            await nodes.running[1].abandon()
+            with pytest.raises(PeerLost):
+                await asked
+
+    run(scenario)
+
+
+def test_a_full_disk_stops_the_node_before_it_answers() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await nodes.active()
+            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+            nodes.disks[1].free_bytes = 10
+            asked = asyncio.ensure_future(nodes.ask(1, config_change(SETTING, "123456")))
+            with pytest.raises(Exception, match="no room on the disk"):
+                await nodes.running[1].stopped
+            await nodes.running[1].abandon()
+            with pytest.raises(PeerLost):
+                await asked
+
+    run(scenario)
+
+
+def test_three_voters_replicate_and_fail_over() -> None:
+    async def scenario() -> None:
+        async with controllers(3) as nodes:
+            nodes.start()
+            await set_retention(nodes, "1000001")
+            first = await nodes.active()
+            await nodes.cut_power(first)
+            await set_retention(nodes, "1000002")
+            assert await nodes.active() != first
+            nodes.start(first)
+            end = nodes.offset(await nodes.active())
+            await nodes.until(lambda: nodes.offset(first) >= end)
+            assert nodes.setting(first, SETTING) == "1000002"
+            await nodes.until(lambda: all(node.registration.is_registered for node in nodes.running.values()))
+
+    run(scenario)
+
+
+def test_a_leader_that_stops_hands_over() -> None:
+    async def scenario() -> None:
+        async with controllers(3) as nodes:
+            nodes.start()
+            first = await nodes.active()
+            epoch = nodes.running[first].raft.epoch
+            await nodes.stop(first)
+            second = await nodes.active()
+            assert nodes.running[second].raft.epoch == epoch + 1
+
+    run(scenario)
+
+
+def test_a_node_that_is_far_behind_catches_up_from_a_snapshot() -> None:
+    async def scenario() -> None:
+        settings = {
+            "metadata.log.max.record.bytes.between.snapshots": "400",
+            "metadata.max.retention.bytes": "1",
+            "internal.metadata.log.segment.bytes": "600",
+        }
+        async with controllers(1, observers=1, **settings) as nodes:
+            nodes.start(1)
+            for value in range(1000, 1010):
+                await set_retention(nodes, str(value))
+            await nodes.until(lambda: nodes.running[1].log.start_offset > 0)
+            nodes.start(2)
+            end = nodes.offset(1)
+            await nodes.until(lambda: nodes.offset(2) >= end)
+            assert nodes.setting(2, SETTING) == "1009"
+            assert nodes.running[2].log.start_offset > 0
+            # What was given up is not needed for a start, either.
+            await nodes.stop(2)
+            await nodes.cut_power(1)
+            nodes.start()
+            await nodes.active()
+            assert nodes.setting(1, SETTING) == "1009"
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"process.roles": "broker,controller", "listeners": "PLAINTEXT://h:1,CONTROLLER://h:2"}, "process.roles"),
+        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener.security.protocol.map"),
+        ({"authorizer.class.name": "org.example.Authorizer"}, "authorizer.class.name"),
+        ({"create.topic.policy.class.name": "org.example.Policy"}, "create.topic.policy.class.name"),
+        ({"log.dirs": "/elsewhere"}, "log.dirs"),
+        ({"metadata.log.dir": "/elsewhere"}, "metadata.log.dir"),
+        ({"node.id": "7"}, "node.id"),
+    ],
+)
+def test_a_node_that_cannot_be_run_names_the_setting(settings: dict[str, str], named: str) -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            with pytest.raises(NodeRefused, match=named):
+                ControllerNode(nodes.config(1, **settings), nodes.disks[1], asyncio.get_running_loop())
+
+    run(scenario)
+
+
+def test_directories_are_used_by_one_process_at_a_time() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            with pytest.raises(NodeRefused, match="in use by another process"):
+                ControllerNode(nodes.config(1), nodes.disks[1], asyncio.get_running_loop())
+            await nodes.stop(1)
+            nodes.start()
+            await nodes.active()
+
+    run(scenario)
+
+
+def test_a_directory_without_a_name_is_not_started_with() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            empty = SimDisk()
+            empty.make_directory(DIRECTORY)
+            with pytest.raises(NodeRefused, match="kafka-storage format"):
+                ControllerNode(nodes.config(1), empty, asyncio.get_running_loop())
+            assert empty.names(DIRECTORY) == []
+
+    run(scenario)
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            other = nodes.disks[1].after_power_cut(Random(0))
+            with pytest.raises(NodeRefused, match="listeners: CONTROLLER"):
+                ControllerNode(nodes.config(1), other, asyncio.get_running_loop())
+
+    run(scenario)
