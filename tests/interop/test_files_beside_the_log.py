@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.log import checkpoint, names
+from barnabas.log.clean_shutdown import CLEAN_SHUTDOWN, take_clean_shutdown, write_clean_shutdown
 from barnabas.log.leader_epochs import LeaderEpochs
 from barnabas.log.meta_properties import format_meta_properties, read_meta_properties
 from barnabas.log.offset_index import OffsetIndex
@@ -90,6 +91,20 @@ def test_meta_properties_are_written_as_they_were_read(apache_logs: ApacheLogs) 
     ours = format_meta_properties(meta, int(written.timestamp()) * 1000).decode().splitlines()
     # Java's hash table decides the order of the lines, and decides it differently from one version to the next.
     assert (ours[:2], sorted(ours[2:])) == (original[:2], sorted(original[2:]))
+
+
+def test_the_mark_of_a_clean_stop_is_written_as_it_was_read(
+    apache_logs_by_end: dict[str, ApacheLogs], tmp_path: Path
+) -> None:
+    original = (apache_logs_by_end["stopped"].directory / CLEAN_SHUTDOWN).read_bytes()
+    (tmp_path / CLEAN_SHUTDOWN).write_bytes(original)
+    broker_epoch = take_clean_shutdown(DISK, str(tmp_path))
+    assert broker_epoch is not None
+    assert broker_epoch > 0
+    assert not (tmp_path / CLEAN_SHUTDOWN).exists()
+    write_clean_shutdown(DISK, str(tmp_path), broker_epoch)
+    assert (tmp_path / CLEAN_SHUTDOWN).read_bytes() == original
+    assert take_clean_shutdown(DISK, str(apache_logs_by_end["killed"].directory)) is None
 
 
 def test_producer_snapshots_are_written_as_they_were_read(apache_logs: ApacheLogs) -> None:
