@@ -8,6 +8,7 @@ from pathlib import Path
 
 from barnabas.log import checkpoint
 from barnabas.log.checkpoint import TopicPartition
+from barnabas.log.clean_shutdown import CLEAN_SHUTDOWN
 from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.read import Isolation
@@ -18,7 +19,6 @@ from barnabas.runtime.disk import PosixDisk
 from interop.apache_logs import INDEX_BYTES_MAX, TOPICS, ReadRecord
 
 DISK = PosixDisk()
-CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
 
 def config_of(topic: str) -> LogConfig:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from barnabas.log import names
+from barnabas.log.clean_shutdown import CLEAN_SHUTDOWN
 from bench.apache import run_log_work
 from interop.apache_logs import TOPICS
-from interop.our_log import CLEAN_SHUTDOWN, open_log
+from interop.our_log import open_log
 from interop.referee import Tools
 from interop.written_logs import clean_log, write_log
 

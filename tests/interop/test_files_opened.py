@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from barnabas.log import names
+from barnabas.log.clean_shutdown import CLEAN_SHUTDOWN
 from barnabas.records.build import build_batch
 from barnabas.records.compression import Compression
 from barnabas.records.record import Record
 from interop.apache_broker import ApacheBroker
 from interop.apache_logs import BROKER_SETTINGS, TOPICS, ApacheLogs, Clients, ReadRecord
-from interop.our_log import CLEAN_SHUTDOWN, open_log, read_all, read_committed, shown
+from interop.our_log import open_log, read_all, read_committed, shown
 
 pytestmark = pytest.mark.referee
 INTERNAL_TOPICS = ["__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"]

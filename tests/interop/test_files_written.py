@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from barnabas.log import names
+from barnabas.log.clean_shutdown import CLEAN_SHUTDOWN
 from interop.apache_broker import ApacheBroker
 from interop.apache_logs import BROKER_SETTINGS, TOPICS, Clients, ReadRecord
 from interop.both_dumps import BothDumps
-from interop.our_log import CLEAN_SHUTDOWN
 from interop.written_logs import WRITTEN, Written, latest_by_key, write_log
 
 pytestmark = pytest.mark.referee
