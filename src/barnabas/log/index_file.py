@@ -34,7 +34,9 @@ class IndexFile(ABC):
         self.entries_max = 0
         self.entries_with_room = 0  # As many fit the room that is taken on the disk.
         self._disk = disk
-        self._max_bytes = max_bytes
+        self._max_bytes = max(
+            max_bytes, self.entry_bytes
+        )  # The settings allow less than the entry of a closed segment.
         self._file: File | None = None
         self._mapping: Mapping | None = None
         self._memory: Mapping | bytearray = bytearray()  # The mapping, or nothing where the file is empty.

@@ -385,6 +385,19 @@ def test_an_append_that_the_disk_fails_changes_nothing(
     check_log(log)
 
 
+@pytest.mark.parametrize("index_bytes", [4, 8, 11, 12, 24])
+def test_an_index_that_holds_next_to_nothing_only_makes_for_short_segments(index_bytes: int) -> None:
+    config = LogConfig(segment_index_bytes=index_bytes, index_interval_bytes=0)
+    disk = SimDisk()
+    log = PartitionLog(disk, "/t-0", config, rng=Random(0), now_ms=NOW)
+    for _ in range(5):
+        log.append_as_leader(make_batch(), 0, NOW)
+    log.close(NOW)
+    log = PartitionLog(disk, "/t-0", config, rng=Random(0), now_ms=NOW)
+    assert [batch.header.base_offset for batch in stored_batches(log)] == [0, 1, 2, 3, 4]
+    check_log(log)
+
+
 def test_a_disk_that_fills_up_in_the_middle_of_a_batch_is_written_again_when_there_is_room() -> None:
     disk = SimDisk()
     log = open_log(disk)
