@@ -1,0 +1,1 @@
+"""A client of a cluster: connections, the nodes it finds, and calls with time-outs and retries."""
