@@ -91,6 +91,12 @@ def test_the_last_leader_is_remembered_and_returns_when_nobody_else_can() -> Non
     assert back.leader_recovery_state is LeaderRecoveryState.RECOVERING
 
 
+def test_a_last_leader_that_is_no_longer_a_replica_does_not_return() -> None:
+    was = partition((1, 2), (), -1, last_known_elr=(1,))
+    will = planned(plan_change(was, was._replace(replicas=(2,)), rules(1)))
+    assert (will.leader, will.isr, will.replicas) == (-1, (), (2,))
+
+
 def test_without_eligible_replicas_the_last_member_of_the_isr_stays() -> None:
     was = partition((1, 2), (1,), 1)
     will = planned(plan_change(was, was._replace(isr=()), rules(2, has_elr=False)))

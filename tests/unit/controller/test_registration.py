@@ -138,6 +138,7 @@ def test_an_unregistered_broker_is_gone_and_out_of_every_isr() -> None:
     response = cluster.ask(UnregisterBrokerRequest(broker_id=1), UnregisterBrokerResponse)
     assert response.error_code == 0
     assert 1 not in cluster.image.cluster.brokers
+    assert 1 not in cluster.controller.contacts
     assert cluster.partition("t").isr == (2,)
     assert cluster.heartbeat(1).error_code == ErrorCode.STALE_BROKER_EPOCH
     response = cluster.ask(UnregisterBrokerRequest(broker_id=1), UnregisterBrokerResponse)
