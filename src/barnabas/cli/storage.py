@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from barnabas.cli.commands import CommandLineError, CommandParser
+from barnabas.cli.feature_levels import is_metadata_level, print_needs, print_release_levels
 from barnabas.cli.formatting.controllers import new_id, parse_controllers, standalone
 from barnabas.cli.formatting.credentials import parse_credential
 from barnabas.cli.formatting.directories import StorageFormat, format_directories
@@ -19,12 +20,11 @@ from barnabas.config.node import NodeConfig
 from barnabas.config.node_rules import parse_node
 from barnabas.config.setting import ConfigError
 from barnabas.metadata.bootstrap import BootstrapMetadata
-from barnabas.metadata.features import FEATURES, KRAFT_VERSION, FeatureError, default_levels
+from barnabas.metadata.features import FEATURES, KRAFT_VERSION, FeatureError
 from barnabas.metadata.versions import (
     LATEST_METADATA_VERSION,
     METADATA_VERSION,
     OLDEST_METADATA_VERSION,
-    MetadataVersion,
 )
 from barnabas.raft.voters import VoterSet
 from barnabas.runtime.clock import SystemClock
@@ -115,7 +115,8 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
     if command == "format":
         _format(options, out)
     elif command == "version-mapping":
-        _print_version_mapping(options.release_version or str(LATEST_METADATA_VERSION), out)
+        release = options.release_version or str(LATEST_METADATA_VERSION)
+        print_release_levels(release, choose_metadata_version(release, {}), out)
     elif command == "feature-dependencies":
         for argument in options.feature:
             _print_dependencies(argument, out)
@@ -174,13 +175,6 @@ def _first_voters(options: argparse.Namespace, node: NodeConfig) -> VoterSet | N
     return None
 
 
-def _print_version_mapping(release: str, out: TextIO) -> None:
-    version = choose_metadata_version(release, {})
-    print(f"{METADATA_VERSION}={int(version)} ({release})", file=out)
-    for name, level in default_levels(version).items():
-        print(f"{name}={level}", file=out)
-
-
 def _print_dependencies(argument: str, out: TextIO) -> None:
     name, equals, text = (part.strip() for part in argument.partition("="))
     if not equals:
@@ -191,7 +185,9 @@ def _print_dependencies(argument: str, out: TextIO) -> None:
     if level is None:
         raise FormatError(f"Invalid version format: {text} for feature {name}")
     if name == METADATA_VERSION:
-        print(f"{_describe_level(name, level)} has no dependencies.", file=out)
+        if not is_metadata_level(level):
+            raise FormatError(f"Unknown {METADATA_VERSION} {level}")
+        print_needs(name, level, {}, out)
         return
     if name not in FEATURES:
         raise FormatError(f"Unknown feature: {name}")
@@ -199,18 +195,4 @@ def _print_dependencies(argument: str, out: TextIO) -> None:
         needs = FEATURES[name].needs(level)
     except FeatureError:
         raise FormatError(f"Feature level {level} is not supported for feature {name}") from None
-    if not needs:
-        print(f"{name}={level} has no dependencies.", file=out)
-        return
-    print(f"{name}={level} requires:", file=out)
-    for needed, least in needs.items():
-        print(f"    {_describe_level(needed, least)}", file=out)
-
-
-def _describe_level(name: str, level: int) -> str:
-    if name != METADATA_VERSION:
-        return f"{name}={int(level)}"
-    try:
-        return f"{name}={int(level)} ({MetadataVersion.of_level(level)})"
-    except ValueError:
-        raise FormatError(f"Unknown {METADATA_VERSION} {level}") from None
+    print_needs(name, level, needs, out)

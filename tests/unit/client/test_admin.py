@@ -28,12 +28,8 @@ from barnabas.protocol.messages.describe_cluster import DescribeClusterRequest
 from barnabas.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
-    Node,
     ReplicaState,
-    ResponsePartitionData,
-    ResponseTopicData,
 )
-from barnabas.protocol.messages.describe_quorum import Listener as QuorumListener
 from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from barnabas.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from barnabas.protocol.messages.update_features import (
@@ -42,54 +38,14 @@ from barnabas.protocol.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from barnabas.protocol.uuid import Uuid
+from unit.client.described_quorum import DIRECTORY_ID, quorum
 from unit.client.scripted_node import ScriptedNode, VirtualTime
-
-DIRECTORY_ID = Uuid.parse("JEXY6aqzQY-32P5TStzaFg")
 
 
 def opened(node: ScriptedNode, *, controllers: bool = False) -> Cluster:
     where = "bootstrap.controllers" if controllers else "bootstrap.servers"
     time = VirtualTime()
     return Cluster(parse_client({where: str(node.address)}), time, Random(0), time.sleep)
-
-
-def quorum(**changed: Any) -> DescribeQuorumResponse:
-    """A quorum of two voters and an observer; some field of the partition, or `topic`, changed."""
-    topic = changed.pop("topic", "__cluster_metadata")
-    facts: dict[str, Any] = {
-        "partition_index": 0,
-        "error_code": ErrorCode.NONE,
-        "error_message": None,
-        "leader_id": 1,
-        "leader_epoch": 4,
-        "high_watermark": 90,
-        "current_voters": [
-            ReplicaState(
-                replica_id=1,
-                replica_directory_id=DIRECTORY_ID,
-                log_end_offset=100,
-                last_fetch_timestamp=50,
-                last_caught_up_timestamp=50,
-            ),
-            ReplicaState(replica_id=2, log_end_offset=90, last_fetch_timestamp=30, last_caught_up_timestamp=20),
-        ],
-        "observers": [ReplicaState(replica_id=3, log_end_offset=7)],
-    }
-    return DescribeQuorumResponse(
-        error_code=ErrorCode.NONE,
-        error_message=None,
-        topics=[ResponseTopicData(topic_name=topic, partitions=[ResponsePartitionData(**facts | changed)])],
-        nodes=[
-            Node(
-                node_id=1,
-                listeners=[
-                    QuorumListener(name="CONTROLLER", host="h", port=9093),
-                    QuorumListener(name="OTHER", host="::1", port=9094),
-                ],
-            )
-        ],
-    )
 
 
 def test_a_quorum_is_described() -> None:

@@ -1,0 +1,76 @@
+"""How tools reach a cluster: the options that say where it is, the client, and what is said when it does not work."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable, Mapping
+from typing import TextIO
+
+from barnabas.cli.commands import CommandLineError, CommandParser
+from barnabas.cli.error_lines import error_lines
+from barnabas.client.cluster import Cluster
+from barnabas.client.errors import ClientError
+from barnabas.client.settings import BOOTSTRAP_CONTROLLERS, BOOTSTRAP_SERVERS, UnusableConfigError, parse_client
+from barnabas.config.java_properties import load_properties
+from barnabas.config.setting import ConfigError
+from barnabas.runtime.clock import SystemClock
+
+LEADING_OPTIONS = "(--bootstrap-server HOSTS | --bootstrap-controller HOSTS)"
+
+
+class ToolError(Exception):
+    """A line for the person at the keyboard, after which the tool gives up."""
+
+
+def report_errors(work: Callable[[], int], out: TextIO, err: TextIO) -> int:
+    """The exit status of the work; 1 where it fails, after what was wrong is printed."""
+    try:
+        return work()
+    except ClientError as error:
+        complaint = error_lines(error)
+    except (CommandLineError, ToolError, ConfigError, OSError) as error:
+        complaint = str(error)
+    out.flush()
+    print(complaint, file=err)
+    return 1
+
+
+def add_bootstrap_options(parser: CommandParser, *, is_required: bool, has_letters: bool = False) -> None:
+    """Brokers or controllers to start from; `has_letters` gives the options their one-letter names."""
+    group = parser.add_mutually_exclusive_group(required=is_required)
+    form = "a list of host:port with commas between them"
+    group.add_argument(
+        "--bootstrap-server", *(["-b"] if has_letters else []), metavar="HOSTS", help=f"Brokers to start from, {form}."
+    )
+    group.add_argument(
+        "--bootstrap-controller",
+        *(["-C"] if has_letters else []),
+        metavar="HOSTS",
+        help=f"Controllers to start from, {form}.",
+    )
+
+
+def read_properties(path: str) -> dict[str, str]:
+    """OSError where there is no such file, ConfigError where it cannot be understood."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return load_properties(data)
+    except ValueError as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+
+
+def open_cluster(options: argparse.Namespace, properties: Mapping[str, str]) -> Cluster:
+    """The cluster that the options name, whatever the file of settings says of where it is."""
+    settings = {
+        name: value for name, value in properties.items() if name not in (BOOTSTRAP_SERVERS, BOOTSTRAP_CONTROLLERS)
+    }
+    if options.bootstrap_server is not None:
+        settings[BOOTSTRAP_SERVERS] = options.bootstrap_server
+    else:
+        settings[BOOTSTRAP_CONTROLLERS] = options.bootstrap_controller
+    try:
+        return Cluster(parse_client(settings), SystemClock(), random.Random())
+    except UnusableConfigError as error:
+        raise ConfigError(f"Failed to create new KafkaAdminClient\n{error}") from error
