@@ -34,9 +34,8 @@ class IndexFile(ABC):
         self.entries_max = 0
         self.entries_with_room = 0  # As many fit the room that is taken on the disk.
         self._disk = disk
-        self._max_bytes = max(
-            max_bytes, self.entry_bytes
-        )  # The settings allow less than the entry of a closed segment.
+        # The settings allow less than the one entry that a closed segment has.
+        self._max_bytes = max(max_bytes, self.entry_bytes)
         self._file: File | None = None
         self._mapping: Mapping | None = None
         self._memory: Mapping | bytearray = bytearray()  # The mapping, or nothing where the file is empty.

@@ -78,6 +78,15 @@ class LogLoader:
         self._has_thinned_batches = False  # Compaction has taken records from what was recovered.
 
     def load(self) -> LoadedLog:
+        try:
+            return self._load()
+        except OSError:
+            # The logs of other directories need the descriptors.
+            for segment in self._segments:
+                segment.release()
+            raise
+
+    def _load(self) -> LoadedLog:
         self._finish_swaps()
         self._recover(self._open_segments())
         log_end_offset = self._find_log_end()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from random import Random
+from unittest import mock
 
 import pytest
 
@@ -19,7 +21,7 @@ from barnabas.protocol.errors import InconsistentTopicId, KafkaStorageError
 from barnabas.protocol.uuid import Uuid
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record
-from barnabas.sim.disk import SimDisk
+from barnabas.sim.disk import SimDisk, SimFile
 
 CONFIG = LogConfig(segment_index_bytes=1024, file_delete_delay_ms=60_000)
 TOPIC_ID = Uuid.parse("-hKEJHYRRPuZ8E5dCWlsVw")
@@ -283,6 +285,35 @@ def test_a_disk_that_is_full_at_the_start_takes_its_directory_offline() -> None:
     # Otherwise it would be opened as if nothing had to be recovered.
     with pytest.raises(KafkaStorageError, match="may be in"):
         create(directories, "orders", is_new=False)
+
+
+def _noting(opened: list[SimFile], open_file: Callable[..., SimFile]) -> Callable[..., SimFile]:
+    def note(*arguments: object, **options: object) -> SimFile:
+        file = open_file(*arguments, **options)
+        opened.append(file)
+        return file
+
+    return note
+
+
+def test_a_log_that_cannot_be_opened_keeps_no_file_open() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk, "/a")
+    log = create(directories, "orders")
+    for _ in range(3):
+        append(log)
+        log.roll(1)
+    log.release()
+    directories.take_offline("/a", OSError())
+    disk.fail("open", "00000000000000000002.log", errno.EMFILE)
+    opened: list[SimFile] = []
+    with mock.patch.object(disk, "open", side_effect=_noting(opened, disk.open)):
+        assert list(open_directories(disk, "/a").failures) == ["/a"]
+    assert opened
+    for file in opened:
+        with pytest.raises(AssertionError, match="closed"):
+            file.size()
+    assert open_directories(disk, "/a").logs[ORDERS].log_end_offset == 3
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC])
