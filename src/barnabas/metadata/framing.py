@@ -1,4 +1,4 @@
-"""Metadata records as bytes: each stands behind a frame version, its type and its own version, all three varints.
+"""Metadata records as bytes, each framed with its type and version, and batches of them.
 
 Batches of them are the batches of any log; control batches, which are the quorum's, are passed over and count only as
 offsets.
@@ -10,15 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from barnabas.metadata.errors import MetadataParseError
-from barnabas.protocol.codec import decoder, encoder
+from barnabas.protocol.framed_record import FrameError, decode_framed, encode_framed
 from barnabas.protocol.metadata_records import RECORDS
-from barnabas.protocol.schema import Message, ProtocolError
-from barnabas.protocol.varint import read_unsigned_varint, unsigned_varint
+from barnabas.protocol.schema import Message
 from barnabas.records.batch import HEADER_BYTES, BatchHeader, Buffer, iterate_batches, validate
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record, iterate_records
 
-FRAME_VERSION: Final = 1
 BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
 RECORD_OVERHEAD_BYTES_MAX: Final = 21  # Attributes and the varints of a record without key and headers.
 
@@ -42,45 +40,14 @@ class MetadataBatch(NamedTuple):
 
 
 def encode_record(record: VersionedRecord) -> bytes:
-    message, version = record
-    assert message.api_key is not None, "a metadata record has a type"
-    out = bytearray((FRAME_VERSION,))
-    out += unsigned_varint(message.api_key)
-    out += unsigned_varint(version)
-    encoder(type(message), version)(message, out)
-    return bytes(out)
+    return encode_framed(record.message, record.version)
 
 
 def decode_record(value: Buffer | None) -> VersionedRecord:
-    if value is None:
-        raise MetadataParseError("a metadata record has no value")
-    view = memoryview(value)
-    kind, version, position = _read_frame(view)
-    if kind not in RECORDS:
-        raise MetadataParseError(f"there is no metadata record of type {kind}")
     try:
-        message, position = decoder(RECORDS[kind], version)(view, position)
-    except ProtocolError as error:
-        raise MetadataParseError(str(error)) from error
-    if position != len(view):
-        raise MetadataParseError(f"{len(view) - position} bytes follow a metadata record of type {kind}")
-    return VersionedRecord(message, version)
-
-
-def _read_frame(view: memoryview) -> tuple[int, int, int]:
-    """The type of a record, its version, and where it begins."""
-    # Types and versions are small: three bytes, unless somebody wrote them in a long form.
-    if len(view) >= 3 and view[0] == FRAME_VERSION and view[1] < 0x80 and view[2] < 0x80:
-        return view[1], view[2], 3
-    try:
-        frame_version, position = read_unsigned_varint(view, 0)
-        kind, position = read_unsigned_varint(view, position)
-        version, position = read_unsigned_varint(view, position)
-    except (IndexError, ValueError) as error:
-        raise MetadataParseError(f"the frame of a metadata record cannot be read: {error}") from None
-    if frame_version != FRAME_VERSION:
-        raise MetadataParseError(f"a metadata record has frame version {frame_version}, only {FRAME_VERSION} is known")
-    return kind, version, position
+        return VersionedRecord(*decode_framed(RECORDS, value))
+    except FrameError as error:
+        raise MetadataParseError(f"no metadata record: {error}") from error
 
 
 def build_batches(

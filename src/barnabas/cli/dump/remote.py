@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from barnabas.cli.dump.decoding import Content
-from barnabas.cli.dump.framed import FrameError, read_framed
 from barnabas.cli.dump.java_text import boolean
+from barnabas.protocol.framed_record import FrameError, decode_framed
 from barnabas.protocol.remote_log_records import RECORDS
 from barnabas.protocol.remote_log_records import remote_log_segment_metadata as segment
 from barnabas.protocol.remote_log_records import remote_log_segment_metadata_snapshot as snapshot
@@ -29,7 +29,7 @@ class _ContradictionError(Exception):
 def decode_remote_log_metadata(offset: int, key: Buffer | None, value: Buffer | None) -> Content:  # noqa: ARG001
     """The value alone is shown; these records have no keys."""
     try:
-        message, _ = read_framed(RECORDS, value)
+        message, _ = decode_framed(RECORDS, value)
         return Content(None, _shown(message))
     except (FrameError, _ContradictionError) as error:
         return Content(None, f"Error at offset {offset}, skipping. {error}")
