@@ -31,9 +31,10 @@ class Election(Enum):
 
 
 class PartitionRules(NamedTuple):
-    """`can_lead` tells whether a replica is alive and its directory works; `default_directory` is for new replicas."""
+    """`can_lead` tells whether a broker is alive and that directory of it works; `default_directory` is for replicas
+    that are new."""
 
-    can_lead: Callable[[int], bool]
+    can_lead: Callable[[int, Uuid], bool]
     default_directory: Callable[[int], Uuid]
     min_isr: int
     is_elr_enabled: bool
@@ -58,29 +59,36 @@ def plan_change(
     `uncleanly_stopped` are replicas that may have lost what they had. None where nothing changes.
     """
     target = _completed(wanted)
-    target = target._replace(eligible_leader_replicas=_eligible(was, target, rules, uncleanly_stopped))
-    leader, is_unclean = _elect(was, target, rules, election)
+    isr, state = target.isr, target.leader_recovery_state
+    eligible = _eligible(was, target, rules, uncleanly_stopped)
+    leader, is_unclean = _elect(was, target, eligible, rules, election)
     # A replica that is taken off must not be taken for one of this epoch, so that begins a new one too.
-    is_leader_named = is_unclean or leader != was.leader or not set(was.replicas) <= set(target.replicas)
-    target = target._replace(leader=leader)
+    is_replica_gone = target.replicas != was.replicas and not set(was.replicas) <= set(target.replicas)
+    is_leader_named = is_unclean or leader != was.leader or is_replica_gone
     if is_unclean:
         # Whatever the new leader lacks is lost: everybody else has to follow it from here on.
-        target = target._replace(
-            isr=(leader,), eligible_leader_replicas=(), leader_recovery_state=LeaderRecoveryState.RECOVERING
-        )
-    elif leader in target.eligible_leader_replicas:
-        others = tuple(each for each in target.eligible_leader_replicas if each != leader)
-        target = target._replace(isr=(leader,), eligible_leader_replicas=others)
-    if not rules.is_elr_enabled:
-        target = target._replace(eligible_leader_replicas=(), isr=target.isr or was.isr)
-    target = target._replace(
+        isr, eligible, state = (leader,), (), LeaderRecoveryState.RECOVERING
+    elif leader in eligible:
+        isr, eligible = (leader,), tuple(each for each in eligible if each != leader)
+    elif not isr and not rules.is_elr_enabled:
+        isr = was.isr
+    will = Partition(
+        replicas=target.replicas,
         directories=_directories(was, target, rules),
+        isr=isr,
+        leader=leader,
+        leader_epoch=was.leader_epoch,
+        partition_epoch=was.partition_epoch,
+        leader_recovery_state=state,
+        removing_replicas=target.removing_replicas,
+        adding_replicas=target.adding_replicas,
+        eligible_leader_replicas=eligible,
         last_known_elr=_last_known(was, leader, rules, is_leader_named=is_leader_named),
     )
-    if target == was and not is_leader_named:
+    if will == was and not is_leader_named:
         return None
-    target = target._replace(leader_epoch=was.leader_epoch + is_leader_named, partition_epoch=was.partition_epoch + 1)
-    return PlannedChange(target, is_leader_named)
+    will = will._replace(leader_epoch=was.leader_epoch + is_leader_named, partition_epoch=was.partition_epoch + 1)
+    return PlannedChange(will, is_leader_named)
 
 
 def change_record(was: Partition, change: PlannedChange, topic_id: Uuid, partition_id: int) -> PartitionChangeRecord:
@@ -136,34 +144,31 @@ def _eligible(
     return tuple(each for each in had_all if each in target.replicas and each not in gone)
 
 
-def _elect(was: Partition, target: Partition, rules: PartitionRules, election: Election) -> tuple[int, bool]:
+def _elect(
+    was: Partition, target: Partition, eligible: tuple[int, ...], rules: PartitionRules, election: Election
+) -> tuple[int, bool]:
     """The leader, and whether it may lack what was committed."""
+    safe = target.isr or eligible
 
-    def is_valid(replica: int) -> bool:
-        is_safe = replica in target.isr or (not target.isr and replica in target.eligible_leader_replicas)
-        return is_safe and rules.can_lead(replica)
+    def can_lead(replica: int) -> bool:
+        return replica in was.replicas and rules.can_lead(replica, was.directory(replica))
 
-    first = target.replicas[0]
-    if election is Election.PREFERRED and is_valid(first):
-        return first, False
-    for replica in (was.leader, *target.replicas):
-        if is_valid(replica):
+    candidates = [was.leader, *target.replicas]
+    if election is Election.PREFERRED:
+        candidates.insert(0, target.replicas[0])
+    for replica in candidates:
+        if replica in safe and can_lead(replica):
             return replica, False
-    if _can_last_leader_return(was, target, rules):
-        return was.last_known_elr[0], True
+    # With nobody left who surely has everything, the last leader is the best there is (KIP-966, balanced recovery).
+    if rules.is_elr_enabled and not safe and len(was.last_known_elr) == 1:
+        (last,) = was.last_known_elr
+        if last in target.replicas and can_lead(last):
+            return last, True
     if election is Election.UNCLEAN:
         for replica in target.replicas:
-            if rules.can_lead(replica):
+            if can_lead(replica):
                 return replica, True
     return NO_LEADER, False
-
-
-def _can_last_leader_return(was: Partition, target: Partition, rules: PartitionRules) -> bool:
-    """With nobody left who surely has everything, the last leader is the best there is (KIP-966, balanced recovery)."""
-    if not rules.is_elr_enabled or target.isr or target.eligible_leader_replicas or len(was.last_known_elr) != 1:
-        return False
-    last = was.last_known_elr[0]
-    return last in target.replicas and rules.can_lead(last)
 
 
 def _last_known(was: Partition, leader: int, rules: PartitionRules, *, is_leader_named: bool) -> tuple[int, ...]:
@@ -178,9 +183,9 @@ def _last_known(was: Partition, leader: int, rules: PartitionRules, *, is_leader
 
 def _directories(was: Partition, target: Partition, rules: PartitionRules) -> tuple[Uuid, ...]:
     """Those that `target` names where its replicas stay; for others as before, or where a broker puts new replicas."""
-    before = dict(zip(was.replicas, was.directories, strict=True))
-    if len(target.directories) == len(target.replicas) and target.replicas == was.replicas:
+    if target.replicas == was.replicas:
         return target.directories
+    before = dict(zip(was.replicas, was.directories, strict=True))
     return tuple(
         before[replica] if replica in before else rules.default_directory(replica) for replica in target.replicas
     )

@@ -32,10 +32,13 @@ class PartitionPlanner:
         self.records: list[Message] = []
         self.configs = EffectiveConfigs(image, settings)
         self._image = image
-        self._leaving = leaving
-        self._coming = coming
+        self._alive = {
+            broker.id: broker
+            for broker in image.cluster.brokers.contents()
+            if (broker.id in coming or is_active(image, broker.id)) and broker.id not in leaving
+        }
         self._changed: dict[tuple[Uuid, int], Partition] = {}
-        self._min_isr: dict[Uuid, int] = {}
+        self._rules: dict[Uuid, PartitionRules] = {}
         self._elections: dict[Uuid, Election] = {}
 
     def partition(self, topic: Topic, index: int) -> Partition | None:
@@ -68,7 +71,7 @@ class PartitionPlanner:
         """Aim at `wanted`; the partition as it will be, or None where nothing changes."""
         was = self.partition(topic, index)
         assert was is not None, "a partition that is changed is there"
-        change = plan_change(was, wanted, self._rules(topic, was), election, uncleanly_stopped)
+        change = plan_change(was, wanted, self._rules_of(topic), election, uncleanly_stopped)
         if change is None:
             return None
         self._changed[topic.id, index] = change.partition
@@ -95,22 +98,18 @@ class PartitionPlanner:
             assert was is not None
             self.change(topic, index, was, self.allowed_election(topic))
 
-    def _rules(self, topic: Topic, partition: Partition) -> PartitionRules:
-        image = self._image
-        if topic.id not in self._min_isr:
-            self._min_isr[topic.id] = self.configs.min_isr(topic)
+    def _rules_of(self, topic: Topic) -> PartitionRules:
+        rules = self._rules.get(topic.id)
+        if rules is None:
+            image = self._image
+            rules = self._rules[topic.id] = PartitionRules(
+                self._can_lead,
+                lambda replica: default_directory(image, replica),
+                self.configs.min_isr(topic),
+                image.features.is_elr_enabled,
+            )
+        return rules
 
-        def can_lead(replica: int) -> bool:
-            if replica in self._leaving or not (replica in self._coming or is_active(image, replica)):
-                return False
-            broker = image.cluster.brokers.get(replica)
-            if broker is None or replica not in partition.replicas:
-                return False
-            return is_online(broker, partition.directory(replica))
-
-        return PartitionRules(
-            can_lead,
-            lambda replica: default_directory(image, replica),
-            self._min_isr[topic.id],
-            image.features.is_elr_enabled,
-        )
+    def _can_lead(self, broker_id: int, directory: Uuid) -> bool:
+        broker = self._alive.get(broker_id)
+        return broker is not None and is_online(broker, directory)

@@ -32,7 +32,9 @@ def partition(replicas: tuple[int, ...], isr: tuple[int, ...], leader: int, **fi
 
 
 def rules(*alive: int, min_isr: int = 2, has_elr: bool = True) -> PartitionRules:
-    return PartitionRules(lambda replica: replica in alive, lambda _replica: UNASSIGNED_DIRECTORY, min_isr, has_elr)
+    return PartitionRules(
+        lambda replica, _directory: replica in alive, lambda _replica: UNASSIGNED_DIRECTORY, min_isr, has_elr
+    )
 
 
 def planned(change: PlannedChange | None) -> Partition:
