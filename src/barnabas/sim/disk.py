@@ -143,6 +143,16 @@ class _Directory:
         directory.cached = dict(directory.durable)
         return directory
 
+    def as_written(self, disk: SimDisk) -> _Directory:
+        directory = _Directory()
+        for name, node in self.cached.items():
+            if isinstance(node, _Directory):
+                directory.durable[name] = node.as_written(disk)
+            else:
+                directory.durable[name] = _Inode(disk, node.name, bytes(node.cached), node.modified_ms)
+        directory.cached = dict(directory.durable)
+        return directory
+
 
 # A change of directories that happens as a whole: (directory, name, what the name stands for now).
 _Change = tuple[tuple[_Directory, str, "_Inode | _Directory | None"], ...]
@@ -172,6 +182,10 @@ class SimFile:
     def write_gathered_at(self, position: int, parts: Sequence[Buffer]) -> None:
         data = b"".join(parts)
         self._count("write")
+        allowed = self._disk.take_bytes(len(data))
+        if allowed < len(data):
+            self._inode.write(position, data[:allowed])
+            raise PowerCut
         room = self._disk.take_room(position + len(data) - len(self._inode.cached))
         if room < 0:
             self._inode.write(position, data[: len(data) + room])
@@ -217,6 +231,8 @@ class SimDisk:
         self.now_ms = 0
         self.operations = 0
         self.free_bytes: int | None = None
+        self.bytes_until_cut: int | None = None  # The write that goes beyond is torn there, and the world stops.
+        self.bytes_written = 0
         self.before_operation: Callable[[str, str], None] | None = None
         self._faults: list[tuple[str, str, int]] = []
         self._root = _Directory()
@@ -238,6 +254,13 @@ class SimDisk:
             directory.durable = durable
         return disk
 
+    def after_kill(self) -> SimDisk:
+        """A disk with all that was written until this moment, as the end of a process leaves it."""
+        disk = SimDisk()
+        disk.now_ms = self.now_ms
+        disk._root = self._root.as_written(disk)
+        return disk
+
     def fail(self, operation: str, path_end: str, error: int) -> None:
         """Let the next such operation on a path that ends so raise an OSError with this number."""
         self._faults.append((operation, path_end, error))
@@ -250,6 +273,13 @@ class SimDisk:
             if fault[0] == operation and path.endswith(fault[1]):
                 self._faults.remove(fault)
                 raise OSError(fault[2], os.strerror(fault[2]), path)
+
+    def take_bytes(self, size: int) -> int:
+        """Count a write; how much of it comes before the cut."""
+        if self.bytes_until_cut is not None:
+            size = min(size, self.bytes_until_cut - self.bytes_written)
+        self.bytes_written += size
+        return size
 
     def take_room(self, growth: int) -> int:
         """Take room for a file's growth; negative by as many bytes as there was no room for."""
