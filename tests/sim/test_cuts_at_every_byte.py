@@ -1,11 +1,15 @@
-"""A process killed at any byte it writes: every append that it acknowledged is there when the log is opened again.
+"""A log whose writer is stopped at any byte it writes.
 
-What was written outlives the process, flushed or not; only the write that was under way is torn.
+After a kill every append that was acknowledged is there: what was written outlives the process, and only the write that
+was under way is torn. After a power cut everything that was flushed is there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
+
+import pytest
 
 from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
@@ -26,6 +30,7 @@ class Writer:
         self.disk = SimDisk()
         self.disk.bytes_until_cut = bytes_until_cut
         self.acknowledged: list[int] = []
+        self.flushed: list[int] = []
         self.sequence = 0
 
     def open(self, disk: SimDisk) -> PartitionLog:
@@ -38,6 +43,7 @@ class Writer:
                 self.append(log, leader_epoch)
             if leader_epoch == 0:
                 log.flush(TIMESTAMP)
+                self.flushed = self.acknowledged[:]
             self.abort(log, leader_epoch)
             self.append(log, leader_epoch)
         log.truncate_to(self.acknowledged.pop(), TIMESTAMP)
@@ -69,23 +75,34 @@ class Writer:
         self.acknowledged.append(info.first_offset)
 
 
-def test_a_kill_at_any_byte_keeps_what_was_acknowledged() -> None:
+def stopped_at_each_byte() -> Iterator[tuple[int, Writer]]:
     whole = Writer()
     whole.run()
-    assert len(whole.acknowledged) == 12
+    assert (len(whole.acknowledged), len(whole.flushed)) == (12, 4)
     for byte in range(whole.disk.bytes_written):
         writer = Writer(bytes_until_cut=byte)
-        try:
+        with pytest.raises(PowerCut):
             writer.run()
-        except PowerCut:
-            pass
-        else:
-            raise AssertionError("the run was not cut")
-        disk = writer.disk.after_kill()
-        disk.make_directory("/t-0")
-        log = writer.open(disk)
-        check_log(log)
-        found = [batch.header.base_offset for batch in stored_batches(log)]
+        yield byte, writer
+
+
+def offsets_after(writer: Writer, disk: SimDisk) -> list[int]:
+    disk.make_directory("/t-0")
+    log = writer.open(disk)
+    check_log(log)
+    return [batch.header.base_offset for batch in stored_batches(log)]
+
+
+def test_a_kill_at_any_byte_keeps_what_was_acknowledged() -> None:
+    for byte, writer in stopped_at_each_byte():
+        found = offsets_after(writer, writer.disk.after_kill())
         # A batch may be whole though its append was cut behind it, in what belongs to it.
         assert found[: len(writer.acknowledged)] == writer.acknowledged, f"killed at byte {byte}"
         assert len(found) <= len(writer.acknowledged) + 1, f"killed at byte {byte}"
+
+
+def test_a_power_cut_at_any_byte_keeps_what_was_flushed() -> None:
+    for byte, writer in stopped_at_each_byte():
+        found = offsets_after(writer, writer.disk.after_power_cut(Random(byte)))
+        assert found[: len(writer.flushed)] == writer.flushed, f"cut at byte {byte}"
+        assert found == list(range(len(found))), f"cut at byte {byte}"
