@@ -272,12 +272,15 @@ class LogDirectories:
     def _make_log(self, path: str, config: LogConfig, now_ms: int, topic_id: Uuid | None) -> PartitionLog:
         """A new log, whole and durable. Of one that cannot be made nothing stays, as it is then made elsewhere."""
         assert not self._disk.exists(path), "a directory that is online has told of all its logs"
+        log = None
         try:
             log = PartitionLog(self._disk, path, config, rng=self._rng, now_ms=now_ms, had_clean_shutdown=True)
             if topic_id is not None:
                 write_topic_id(self._disk, path, topic_id)
             self._disk.flush_directory(_parent(path))
         except OSError:
+            if log is not None:
+                log.release()
             with suppress(OSError):
                 self._remove(path)
             raise
@@ -377,7 +380,8 @@ class LogDirectories:
         current = self.logs.get(partition)
         if current is not None:
             future.update_high_watermark(current.high_watermark)
-            with suppress(KafkaStorageError):  # Its directory has failed, which ends its service as well.
+            # Whatever fails here, the future log serves from now on; a start that finds both names them.
+            with suppress(KafkaStorageError):
                 self.delete(partition, now_ms=now_ms)
         self._add(directory, partition, future, is_future=False)
         if topic_id is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
 
@@ -88,7 +88,7 @@ class LogCleaner:
             try:
                 plan = self._plan(partition, log, now_ms)
             except OSError as error:
-                self._fail(log, error)
+                self._fail(_parent(log.directory), error)
                 continue
             if plan.is_worthwhile(log.config.min_cleanable_dirty_ratio) and (
                 filthiest is None or plan.dirty_ratio > filthiest[0]
@@ -124,7 +124,7 @@ class LogCleaner:
             self._finish(cleaning, stop.value)
         except OSError as error:
             self._cleaning = None
-            self._fail(cleaning.log, error)
+            self._fail(_parent(cleaning.log.directory), error)
         except Exception as error:  # Whatever a producer has written, the other logs must still be cleaned.
             self._cleaning = None
             self._uncleanable[cleaning.partition] = str(error)
@@ -135,14 +135,18 @@ class LogCleaner:
         if result.end_offset == cleaning.plan.first_dirty_offset:
             self._uncleanable[cleaning.partition] = "the keys of a batch do not fit log.cleaner.dedupe.buffer.size"
             return
-        try:
+        with self._guard(_parent(cleaning.log.directory)):
             self._set_clean_offset(cleaning.partition, cleaning.log, result.end_offset)
-        except OSError as error:
-            self._fail(cleaning.log, error)
 
-    def _fail(self, log: CleanableLog, error: OSError) -> None:
+    @contextmanager
+    def _guard(self, log_directory: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._fail(log_directory, error)
+
+    def _fail(self, log_directory: str, error: OSError) -> None:
         if error.errno != errno.ENOSPC:
-            log_directory = _parent(log.directory)
             self.drop_directory(log_directory)
             self._take_offline(log_directory, error)
 
@@ -184,23 +188,29 @@ class LogCleaner:
         """The partition leaves this log directory."""
         self.abort(partition)
         self._uncleanable.pop(partition, None)
-        if self._checkpoint(log_directory).pop(partition, None) is not None:
-            self._write(log_directory)
+        with self._guard(log_directory):
+            if self._checkpoint(log_directory).pop(partition, None) is not None:
+                self._write(log_directory)
 
     def truncate_checkpoint(self, partition: TopicPartition, log_directory: str, offset: int) -> None:
         """The log was cut at `offset`: nothing behind it is clean."""
-        checkpoint = self._checkpoint(log_directory)
-        if checkpoint.get(partition, 0) > offset:
-            checkpoint[partition] = offset
-            self._write(log_directory)
+        with self._guard(log_directory):
+            checkpoint = self._checkpoint(log_directory)
+            if checkpoint.get(partition, 0) > offset:
+                checkpoint[partition] = offset
+                self._write(log_directory)
 
     def move_checkpoint(self, partition: TopicPartition, source: str, target: str) -> None:
         """A copy of the log in another directory takes over; it is clean as far as the old one was."""
-        offset = self._checkpoint(source).pop(partition, None)
+        offset = None
+        with self._guard(source):
+            offset = self._checkpoint(source).pop(partition, None)
+            if offset is not None:
+                self._write(source)
         if offset is not None:
-            self._write(source)
-            self._checkpoint(target)[partition] = offset
-            self._write(target)
+            with self._guard(target):
+                self._checkpoint(target)[partition] = offset
+                self._write(target)
 
     def drop_directory(self, log_directory: str) -> None:
         """The log directory has failed: nothing there is read or written any more."""

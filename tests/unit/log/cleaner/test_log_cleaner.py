@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -242,6 +243,28 @@ def test_a_log_that_moves_takes_its_clean_offset_along_and_one_that_goes_is_forg
     del logs[FIRST]
     cleaner.forget(FIRST, "/b")
     assert read_offsets(disk, "/b/cleaner-offset-checkpoint") == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cleaner: cleaner.forget(FIRST, "/a"),
+        lambda cleaner: cleaner.truncate_checkpoint(FIRST, "/a", 4),
+        lambda cleaner: cleaner.move_checkpoint(FIRST, "/a", "/b"),
+    ],
+    ids=["forget", "truncate", "move"],
+)
+def test_a_checkpoint_that_cannot_be_written_takes_its_directory_offline(change: Callable[[LogCleaner], None]) -> None:
+    disk = SimDisk()
+    disk.make_directory("/b")
+    lost: list[str] = []
+    logs = {FIRST: make_log(disk, FIRST, dirty=10)}
+    cleaner = LogCleaner(disk, SMALL, logs, lambda directory, _: lost.append(directory), rng=Random(0))
+    cleaner.begin(0)
+    clean_all(cleaner)
+    disk.fail("write", "/a/cleaner-offset-checkpoint.tmp", errno.EIO)
+    change(cleaner)
+    assert lost == ["/a"]
 
 
 def test_the_time_to_rest_follows_from_what_was_read_and_written() -> None:
