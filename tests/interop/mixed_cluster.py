@@ -1,0 +1,160 @@
+"""A cluster of controllers, each ours or Apache's, and Apache's brokers, on ports and in directories of its own.
+
+All nodes are formatted by our kafka-storage, which Apache's nodes start on like on their own tool's work.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+from barnabas.cli.formatting.controllers import new_id
+from barnabas.cli.storage import run as run_storage
+from interop.apache_broker import CLUSTER_ID, ApacheBroker
+from interop.quorum_questions import find_leader
+from interop.referee import ToolOutput, Tools
+from interop.watched_process import WatchedProcess, free_ports
+
+QUORUM_TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
+TOPICS_TOOL = "org.apache.kafka.tools.TopicCommand"
+
+FIRST_BROKER_ID = 101
+LISTENER = "CONTROLLER"
+
+
+class OurController(WatchedProcess):
+    """A process of `kafka-server-start`."""
+
+    def __init__(self, properties: Path) -> None:
+        super().__init__()
+        self._properties = properties
+
+    def start(self) -> None:
+        self.launch([sys.executable, "-m", "barnabas.cli.server_start", str(self._properties)])
+        self.wait_for_line("controller started")
+
+
+class ApacheNode(ApacheBroker):
+    """A node of Apache's of one role; `own` are the settings in which it differs from a test broker's."""
+
+    def __init__(self, directory: Path, own: Mapping[str, str], address: str) -> None:
+        super().__init__(directory, own)
+        self.bootstrap_servers = address
+
+
+class MixedCluster:
+    """`controllers` has a letter for each: o for one of ours, a for one of Apache's. Their ids count from 1.
+
+    Those of `joining` are formatted to join a quorum that is there, and vote only when they were added.
+    """
+
+    def __init__(
+        self, home: Path, tools: Tools, controllers: str, brokers: int, *, joining: str = "", **settings: str
+    ) -> None:
+        self.home = home
+        self.tools = tools
+        self._settings = {name.replace("_", "."): value for name, value in settings.items()}
+        kinds = dict(enumerate(controllers + joining, start=1))
+        self._ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
+        voters = [f"{each}@127.0.0.1:{self._ports[each]}:{new_id()}" for each in range(1, len(controllers) + 1)]
+        self.controllers: dict[int, WatchedProcess] = {}
+        for node_id, kind in kinds.items():
+            is_first = node_id <= len(controllers)
+            quorum = ("--initial-controllers", ",".join(voters)) if is_first else ("--no-initial-controllers",)
+            self.controllers[node_id] = self._make_controller(node_id, kind, quorum)
+        self.brokers = {
+            FIRST_BROKER_ID + index: self._make_broker(FIRST_BROKER_ID + index, port)
+            for index, port in enumerate(free_ports(brokers))
+        }
+
+    @property
+    def controller_addresses(self) -> str:
+        return ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
+
+    def _make_controller(self, node_id: int, kind: str, quorum: tuple[str, ...]) -> WatchedProcess:
+        address = f"127.0.0.1:{self._ports[node_id]}"
+        settings = {
+            "process.roles": "controller",
+            "node.id": str(node_id),
+            "controller.listener.names": LISTENER,
+            "controller.quorum.voters": "",
+            "controller.quorum.bootstrap.servers": self.controller_addresses,
+            "listeners": f"{LISTENER}://{address}",
+            "advertised.listeners": f"{LISTENER}://{address}",
+            "broker.session.timeout.ms": "3000",
+            **self._settings,
+        }
+        directory = self.home / f"controller-{node_id}"
+        self._format(directory, settings, quorum)
+        if kind == "o":
+            return OurController(directory / "server.properties")
+        return ApacheNode(directory, settings, address)
+
+    def _make_broker(self, node_id: int, port: int) -> ApacheNode:
+        settings = {
+            "process.roles": "broker",
+            "node.id": str(node_id),
+            "controller.listener.names": LISTENER,
+            "controller.quorum.voters": "",
+            "controller.quorum.bootstrap.servers": self.controller_addresses,
+            "listeners": f"BROKER://127.0.0.1:{port}",
+            "advertised.listeners": f"BROKER://127.0.0.1:{port}",
+        }
+        return ApacheNode(self.home / f"broker-{node_id}", settings, f"127.0.0.1:{port}")
+
+    def _format(self, directory: Path, settings: Mapping[str, str], quorum: tuple[str, ...]) -> None:
+        directory.mkdir(parents=True)
+        properties = directory / "server.properties"
+        lines = {**settings, "log.dirs": str(directory / "logs")}
+        properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
+        err = StringIO()
+        arguments = ["format", "--cluster-id", CLUSTER_ID, "--config", str(properties), *quorum]
+        assert run_storage(arguments, StringIO(), err) == 0, err.getvalue()
+
+    # Running it
+
+    def start(self) -> None:
+        for node in self._nodes():
+            node.start()
+
+    def end(self) -> None:
+        for node in self._nodes():
+            node.end()
+
+    def _nodes(self) -> Iterator[WatchedProcess]:
+        yield from self.controllers.values()
+        yield from self.brokers.values()
+
+    # Asking Apache's tools
+
+    def quorum(self, *command: str) -> ToolOutput:
+        """Ask the controllers about themselves, with Apache's tool."""
+        return self.tools.run(QUORUM_TOOL, "--bootstrap-controller", self.controller_addresses, *command)
+
+    def leader_id(self) -> int:
+        """Who leads, as soon as somebody does."""
+        running = [self._ports[node_id] for node_id, node in self.controllers.items() if node.is_running]
+        return find_leader(running)
+
+    def topics(self, *arguments: str) -> ToolOutput:
+        return self.tools.run(TOPICS_TOOL, "--bootstrap-server", self.bootstrap_servers, *arguments)
+
+    def logs(self, nodes: Iterable[int] | None = None) -> str:
+        """What the controllers logged, for the report of a test that failed."""
+        return "\n".join(f"--- {each}\n{self.controllers[each].log()}" for each in nodes or self.controllers)
+
+
+@contextmanager
+def running(cluster: MixedCluster) -> Iterator[MixedCluster]:
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.end()
