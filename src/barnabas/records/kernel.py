@@ -79,7 +79,8 @@ def sound_header(header_type: type[T], buffer: Buffer, position: int) -> T | Non
     attributes = fields[5]
     last_offset_delta = fields[6]
     record_count = fields[12]
-    if attributes & 7 > 4 or record_count < 0 or record_count > last_offset_delta + 1:
+    # Even a batch without records has an offset.
+    if attributes & 7 > 4 or last_offset_delta < 0 or record_count < 0 or record_count > last_offset_delta + 1:
         return None
     return _new_tuple(header_type, fields)  # type: ignore[type-var]
 

@@ -129,6 +129,7 @@ def test_validate_returns_the_header(batch_type: type) -> None:
         ({"record_count": 4}, InvalidRecord),
         ({"last_offset_delta": 1}, InvalidRecord),
         ({"last_offset_delta": -1, "record_count": 1}, InvalidRecord),
+        ({"last_offset_delta": -1, "record_count": 0}, InvalidRecord),
         ({"last_offset_delta": -2, "record_count": 0}, InvalidRecord),
     ],
 )
