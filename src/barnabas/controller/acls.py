@@ -132,12 +132,12 @@ def _filter(asked: DeleteAclsFilter | DescribeAclsRequest) -> AclFilter:
     )
 
 
-def _refuse_creation(request: CreateAclsRequest, error: ApiError) -> Message:
+def _refuse_creation(request: CreateAclsRequest, error: ApiError, _version: int) -> Message:
     results = [AclCreationResult(error_code=error.code, error_message=str(error)) for _ in request.creations]
     return CreateAclsResponse(throttle_time_ms=0, results=results)
 
 
-def _refuse_deletion(request: DeleteAclsRequest, error: ApiError) -> Message:
+def _refuse_deletion(request: DeleteAclsRequest, error: ApiError, _version: int) -> Message:
     results = [
         DeleteAclsFilterResult(error_code=error.code, error_message=str(error), matching_acls=[])
         for _ in request.filters
@@ -145,7 +145,7 @@ def _refuse_deletion(request: DeleteAclsRequest, error: ApiError) -> Message:
     return DeleteAclsResponse(throttle_time_ms=0, filter_results=results)
 
 
-def _refuse_description(_request: DescribeAclsRequest, error: ApiError) -> Message:
+def _refuse_description(_request: DescribeAclsRequest, error: ApiError, _version: int) -> Message:
     return DescribeAclsResponse(throttle_time_ms=0, error_code=error.code, error_message=str(error), resources=[])
 
 

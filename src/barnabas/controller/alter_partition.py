@@ -152,7 +152,7 @@ def _refused(asked: RequestPartitionData, error: ApiError) -> ResponsePartitionD
     )
 
 
-def _refuse(_request: AlterPartitionRequest, error: ApiError) -> Message:
+def _refuse(_request: AlterPartitionRequest, error: ApiError, _version: int) -> Message:
     return AlterPartitionResponse(throttle_time_ms=0, error_code=error.code, topics=[])
 
 

@@ -194,12 +194,12 @@ def _result(entry: alter.RequestEntryData, error: ApiError | None) -> alter.Resp
     )
 
 
-def _refuse(request: alter.AlterClientQuotasRequest, error: ApiError) -> Message:
+def _refuse(request: alter.AlterClientQuotasRequest, error: ApiError, _version: int) -> Message:
     entries = [_result(entry, error) for entry in request.entries]
     return alter.AlterClientQuotasResponse(throttle_time_ms=0, entries=entries)
 
 
-def _refuse_description(_request: describe.DescribeClientQuotasRequest, error: ApiError) -> Message:
+def _refuse_description(_request: describe.DescribeClientQuotasRequest, error: ApiError, _version: int) -> Message:
     return describe.DescribeClientQuotasResponse(
         throttle_time_ms=0, error_code=error.code, error_message=str(error), entries=None
     )

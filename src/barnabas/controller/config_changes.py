@@ -164,12 +164,12 @@ def _incremental_response(
     )
 
 
-def _refuse_legacy(request: legacy.AlterConfigsRequest, error: ApiError) -> Message:
+def _refuse_legacy(request: legacy.AlterConfigsRequest, error: ApiError, _version: int) -> Message:
     responses = [_legacy_response(asked, error) for asked in request.resources]
     return legacy.AlterConfigsResponse(throttle_time_ms=0, responses=responses)
 
 
-def _refuse_incremental(request: incremental.IncrementalAlterConfigsRequest, error: ApiError) -> Message:
+def _refuse_incremental(request: incremental.IncrementalAlterConfigsRequest, error: ApiError, _version: int) -> Message:
     responses = [_incremental_response(asked, error) for asked in request.resources]
     return incremental.IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=responses)
 

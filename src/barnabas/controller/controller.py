@@ -51,12 +51,19 @@ from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.schema import Message
 
 
-class _Waiting(NamedTuple):
-    """A response that is due when the log is committed up to an offset; None where nobody waits for it."""
+class _Asker(NamedTuple):
+    """Who is to be answered, and in which version."""
 
-    last_offset: int
     token: Token
     request: Message
+    version: int
+
+
+class _Waiting(NamedTuple):
+    """A response that is due when the log is committed up to an offset."""
+
+    last_offset: int
+    asker: _Asker
     response: Message
 
 
@@ -71,8 +78,7 @@ class _Appending(NamedTuple):
 class _Upgrading(NamedTuple):
     """A decision that waits for the quorum's word."""
 
-    token: Token
-    request: Message
+    asker: _Asker
     decision: Decision
 
 
@@ -180,53 +186,56 @@ class Controller:
         if query is not None:
             self._effects.append(Respond(token, self._answer(query, request, context)))
             return
-        operation = self._operations[type(request)]
+        asker = _Asker(token, request, context.version)
         if self._active_epoch is None:
-            self._effects.append(Respond(token, operation.refuse(request, self._not_controller())))
+            self._effects.append(Respond(token, self._refusal(asker, self._not_controller())))
             return
         try:
-            decision = operation.decide(self.situation(now_ms), request, context)
+            decision = self._operations[type(request)].decide(self.situation(now_ms), request, context)
             if decision.is_atomic and len(decision.records) > RECORDS_MAX:
                 raise PolicyViolation(
                     f"the request would change {len(decision.records)} records at once, the most is {RECORDS_MAX}: "
                     "ask for less at a time"
                 )
         except ApiError as error:
-            decision = Decision(operation.refuse(request, error))
+            decision = Decision(self._refusal(asker, error))
         upgrade = decision.kraft_upgrade
         if upgrade is not None:
-            self._upgrading = _Upgrading(token, request, decision)
+            self._upgrading = _Upgrading(asker, decision)
             self._effects.append(UpgradeKRaftVersion(self._active_epoch, upgrade.level, upgrade.validate_only))
             return
-        self._carry_out(token, request, decision, now_ms)
+        self._carry_out(asker, decision, now_ms)
+
+    def _refusal(self, asker: _Asker, error: ApiError) -> Message:
+        return self._operations[type(asker.request)].refuse(asker.request, error, asker.version)
 
     def _answer(self, query: Query, request: Message, context: RequestContext) -> Message:
         view = CommittedView(self._committed.image, self.settings, self._quorum.leader_id)
         try:
             return query.answer(view, request, context)
         except ApiError as error:
-            return query.refuse(request, error)
+            return query.refuse(request, error, context.version)
 
     def _upgraded(self, event: KRaftUpgradeConfirmed | KRaftUpgradeRefused, now_ms: int) -> None:
         upgrading = self._upgrading
         assert upgrading is not None
         self._upgrading = None
-        token, request, decision = upgrading
+        asker, decision = upgrading
         if isinstance(event, KRaftUpgradeRefused):
             is_deposed = event.error is ErrorCode.NOT_LEADER_OR_FOLLOWER
             error: ApiError = self._not_controller() if is_deposed else InvalidUpdateVersion(event.message)
-            decision = Decision(self._operations[type(request)].refuse(request, error))
-        self._carry_out(token, request, decision, now_ms)
+            decision = Decision(self._refusal(asker, error))
+        self._carry_out(asker, decision, now_ms)
 
-    def _carry_out(self, token: Token, request: Message, decision: Decision, now_ms: int) -> None:
+    def _carry_out(self, asker: _Asker, decision: Decision, now_ms: int) -> None:
         """Adopt a decision and answer, now or once all that it may have seen is committed."""
         assert decision.response is not None, "a request is answered"
         last_offset = self._adopt(decision, now_ms)
         # Without records it was a read after all, but perhaps of what is not committed yet.
         if last_offset > self._committed.last_offset:
-            self._waiting.append(_Waiting(last_offset, token, request, decision.response))
+            self._waiting.append(_Waiting(last_offset, asker, decision.response))
         else:
-            self._effects.append(Respond(token, decision.response))
+            self._effects.append(Respond(asker.token, decision.response))
 
     def _adopt(self, decision: Decision, now_ms: int) -> int:
         """Replay a decision and hand its records to the quorum; the offset up to which its maker has seen the log."""
@@ -299,7 +308,7 @@ class Controller:
             self._next_offset = max(self._next_offset, event.last_offset + 1)
         while self._waiting and self._waiting[0].last_offset <= self._committed.last_offset:
             waiting = self._waiting.popleft()
-            self._effects.append(Respond(waiting.token, waiting.response))
+            self._effects.append(Respond(waiting.asker.token, waiting.response))
 
     def _activate_when_caught_up(self, now_ms: int) -> None:
         claim = self._claim
@@ -327,8 +336,8 @@ class Controller:
         self._due_ms = {}
         waiting, self._waiting = self._waiting, deque()
         for each in waiting:
-            refusal = self._operations[type(each.request)].refuse(each.request, self._not_controller())
-            self._effects.append(Respond(each.token, refusal))
+            refusal = self._refusal(each.asker, self._not_controller())
+            self._effects.append(Respond(each.asker.token, refusal))
 
     def _not_controller(self) -> NotController:
         leader_id = self._quorum.leader_id

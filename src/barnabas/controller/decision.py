@@ -108,10 +108,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """How a request is decided, and how it is answered where the whole of it is refused."""
+    """How a request is decided, and how it is answered, in its version, where the whole of it is refused."""
 
     decide: Callable[[Situation, Any, RequestContext], Decision]
-    refuse: Callable[[Any, ApiError], Message]
+    refuse: Callable[[Any, ApiError, int], Message]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Query:
     """How a request is answered that any controller answers, from what is committed."""
 
     answer: Callable[[CommittedView, Any, RequestContext], Message]
-    refuse: Callable[[Any, ApiError], Message]
+    refuse: Callable[[Any, ApiError, int], Message]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ from barnabas.protocol.schema import Message
 USER_TYPE: Final = "User"
 LATEST_MS: Final = 2**63 - 1
 REMOVALS_MAX: Final = 1_000
+# From this version on the owner of a token may be another than the one who asked for it.
+TELLS_REQUESTER: Final = 3
 
 
 def create_token(situation: Situation, request: CreateDelegationTokenRequest, context: RequestContext) -> Decision:
@@ -64,7 +66,8 @@ def create_token(situation: Situation, request: CreateDelegationTokenRequest, co
         expiration_timestamp=min(max_ms, _later(now_ms, settings.delegation_token_expiry_time_ms)),
     )
     owner_type, _, owner_name = owner.partition(":")
-    requester_type, _, requester_name = context.principal.partition(":")
+    requester = context.principal if context.version >= TELLS_REQUESTER else ""
+    requester_type, _, requester_name = requester.partition(":")
     response = CreateDelegationTokenResponse(
         error_code=0,
         principal_type=owner_type,
@@ -159,7 +162,7 @@ def _later(now_ms: int, period_ms: int) -> int:
     return min(now_ms + period_ms, LATEST_MS)
 
 
-def _refuse_creation(_request: CreateDelegationTokenRequest, error: ApiError) -> Message:
+def _refuse_creation(_request: CreateDelegationTokenRequest, error: ApiError, _version: int) -> Message:
     return CreateDelegationTokenResponse(
         error_code=error.code,
         principal_type="",
@@ -173,11 +176,11 @@ def _refuse_creation(_request: CreateDelegationTokenRequest, error: ApiError) ->
     )
 
 
-def _refuse_renewal(_request: RenewDelegationTokenRequest, error: ApiError) -> Message:
+def _refuse_renewal(_request: RenewDelegationTokenRequest, error: ApiError, _version: int) -> Message:
     return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=-1, throttle_time_ms=0)
 
 
-def _refuse_expiry(_request: ExpireDelegationTokenRequest, error: ApiError) -> Message:
+def _refuse_expiry(_request: ExpireDelegationTokenRequest, error: ApiError, _version: int) -> Message:
     return ExpireDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=-1, throttle_time_ms=0)
 
 

@@ -44,7 +44,7 @@ def describe_cluster(view: CommittedView, request: DescribeClusterRequest, conte
     )
 
 
-def _refuse(request: DescribeClusterRequest, error: ApiError) -> Message:
+def _refuse(request: DescribeClusterRequest, error: ApiError, _version: int) -> Message:
     return DescribeClusterResponse(
         throttle_time_ms=0,
         error_code=error.code,

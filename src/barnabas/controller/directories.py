@@ -70,7 +70,7 @@ def _moved(partition: Partition, broker_id: int, directory: Uuid) -> Partition:
     return partition._replace(directories=tuple(directories))
 
 
-def _refuse(_request: AssignReplicasToDirsRequest, error: ApiError) -> Message:
+def _refuse(_request: AssignReplicasToDirsRequest, error: ApiError, _version: int) -> Message:
     return AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=error.code, directories=[])
 
 

@@ -110,8 +110,20 @@ def recover_uncleanly(situation: Situation) -> Outcome:
     return Outcome(Decision(records=planner.records), has_more=len(planner.records) == ELECTIONS_MAX)
 
 
-def _refuse(_request: ElectLeadersRequest, error: ApiError) -> Message:
-    return ElectLeadersResponse(throttle_time_ms=0, error_code=error.code, replica_election_results=[])
+def _refuse(request: ElectLeadersRequest, error: ApiError, version: int) -> Message:
+    """The first version has a code for each partition only."""
+    results = [
+        ReplicaElectionResult(
+            topic=asked.topic,
+            partition_result=[
+                PartitionResult(partition_id=index, error_code=error.code, error_message=str(error))
+                for index in asked.partitions
+            ],
+        )
+        for asked in request.topic_partitions or []
+    ]
+    error_code = error.code if version >= 1 else 0
+    return ElectLeadersResponse(throttle_time_ms=0, error_code=error_code, replica_election_results=results)
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {ElectLeadersRequest: Operation(elect_leaders, _refuse)}

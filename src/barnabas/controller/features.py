@@ -189,7 +189,7 @@ def _eligibility_off(situation: Situation, records: list[Message]) -> list[Messa
     return [*restored, ClearElrRecord(topic_name=""), *records]
 
 
-def _refuse(_request: UpdateFeaturesRequest, error: ApiError) -> Message:
+def _refuse(_request: UpdateFeaturesRequest, error: ApiError, _version: int) -> Message:
     return UpdateFeaturesResponse(throttle_time_ms=0, error_code=error.code, error_message=str(error))
 
 

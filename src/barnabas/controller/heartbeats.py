@@ -160,7 +160,7 @@ def _cordoned_directories(broker: BrokerRegistration, cordoned: Sequence[Uuid]) 
     ]
 
 
-def _refuse(_request: BrokerHeartbeatRequest, error: ApiError) -> Message:
+def _refuse(_request: BrokerHeartbeatRequest, error: ApiError, _version: int) -> Message:
     return BrokerHeartbeatResponse(throttle_time_ms=0, error_code=error.code, should_shut_down=False)
 
 

@@ -80,7 +80,7 @@ def _result(topic: CreatePartitionsTopic, error: ApiError) -> CreatePartitionsTo
     return CreatePartitionsTopicResult(name=topic.name, error_code=error.code, error_message=str(error))
 
 
-def _refuse(request: CreatePartitionsRequest, error: ApiError) -> Message:
+def _refuse(request: CreatePartitionsRequest, error: ApiError, _version: int) -> Message:
     return CreatePartitionsResponse(throttle_time_ms=0, results=[_result(topic, error) for topic in request.topics])
 
 

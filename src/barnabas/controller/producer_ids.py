@@ -32,7 +32,7 @@ def allocate(situation: Situation, request: AllocateProducerIdsRequest, _context
     return Decision(response, [record])
 
 
-def _refuse(_request: AllocateProducerIdsRequest, error: ApiError) -> Message:
+def _refuse(_request: AllocateProducerIdsRequest, error: ApiError, _version: int) -> Message:
     return AllocateProducerIdsResponse(
         throttle_time_ms=0, error_code=error.code, producer_id_start=0, producer_id_len=0
     )

@@ -159,13 +159,13 @@ def _response(asked: ReassignablePartition, error: ApiError | None) -> Reassigna
     )
 
 
-def _refuse(_request: AlterPartitionReassignmentsRequest, error: ApiError) -> Message:
+def _refuse(_request: AlterPartitionReassignmentsRequest, error: ApiError, _version: int) -> Message:
     return AlterPartitionReassignmentsResponse(
         throttle_time_ms=0, error_code=error.code, error_message=str(error), responses=[]
     )
 
 
-def _refuse_list(_request: ListPartitionReassignmentsRequest, error: ApiError) -> Message:
+def _refuse_list(_request: ListPartitionReassignmentsRequest, error: ApiError, _version: int) -> Message:
     return ListPartitionReassignmentsResponse(
         throttle_time_ms=0, error_code=error.code, error_message=str(error), topics=[]
     )

@@ -198,15 +198,15 @@ def register_controller(
     return Decision(ControllerRegistrationResponse(throttle_time_ms=0, error_code=0, error_message=None), [record])
 
 
-def _refuse_broker(_request: BrokerRegistrationRequest, error: ApiError) -> Message:
+def _refuse_broker(_request: BrokerRegistrationRequest, error: ApiError, _version: int) -> Message:
     return BrokerRegistrationResponse(throttle_time_ms=0, error_code=error.code)
 
 
-def _refuse_unregistration(_request: UnregisterBrokerRequest, error: ApiError) -> Message:
+def _refuse_unregistration(_request: UnregisterBrokerRequest, error: ApiError, _version: int) -> Message:
     return UnregisterBrokerResponse(throttle_time_ms=0, error_code=error.code, error_message=str(error))
 
 
-def _refuse_controller(_request: ControllerRegistrationRequest, error: ApiError) -> Message:
+def _refuse_controller(_request: ControllerRegistrationRequest, error: ApiError, _version: int) -> Message:
     return ControllerRegistrationResponse(throttle_time_ms=0, error_code=error.code, error_message=str(error))
 
 

@@ -94,7 +94,7 @@ def _upsertion(upsertion: ScramCredentialUpsertion) -> Message:
     )
 
 
-def _refuse(request: AlterUserScramCredentialsRequest, error: ApiError) -> Message:
+def _refuse(request: AlterUserScramCredentialsRequest, error: ApiError, _version: int) -> Message:
     results = [
         AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=str(error))
         for name in dict.fromkeys(change.name for change in _changes(request))

@@ -88,7 +88,7 @@ def _refused(state: DeleteTopicState, error: ApiError) -> DeletableTopicResult:
     )
 
 
-def _refuse(request: DeleteTopicsRequest, error: ApiError) -> Message:
+def _refuse(request: DeleteTopicsRequest, error: ApiError, _version: int) -> Message:
     return DeleteTopicsResponse(throttle_time_ms=0, responses=[_refused(state, error) for state in _asked(request)])
 
 

@@ -179,7 +179,7 @@ def _refused(topic: CreatableTopic, error: ApiError) -> CreatableTopicResult:
     return CreatableTopicResult(name=topic.name, error_code=error.code, error_message=str(error))
 
 
-def _refuse(request: CreateTopicsRequest, error: ApiError) -> Message:
+def _refuse(request: CreateTopicsRequest, error: ApiError, _version: int) -> Message:
     return CreateTopicsResponse(throttle_time_ms=0, topics=[_refused(topic, error) for topic in request.topics])
 
 
