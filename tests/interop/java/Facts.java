@@ -1,4 +1,5 @@
-// Prints the tables inside Apache Kafka's classes, one row a line, the columns apart by tabs: `Facts apis`, `Facts errors`.
+// Prints the tables inside Apache Kafka's classes, one row a line, the columns apart by tabs: `Facts apis`, `Facts errors`,
+// `Facts exceptions`.
 
 import java.util.List;
 import org.apache.kafka.common.errors.RetriableException;
@@ -10,6 +11,7 @@ import org.apache.kafka.common.protocol.Errors;
 public class Facts {
     public static void main(String[] args) {
         if (args[0].equals("apis")) apis();
+        else if (args[0].equals("exceptions")) exceptions();
         else errors();
     }
 
@@ -30,6 +32,11 @@ public class Facts {
     private static void errors() {
         for (Errors error : Errors.values())
             row(error.code(), error.name(), error.exception() instanceof RetriableException);
+    }
+
+    private static void exceptions() {
+        for (Errors error : Errors.values())
+            if (error != Errors.NONE) row(error.name(), error.exceptionName());
     }
 
     private static void row(Object... columns) {

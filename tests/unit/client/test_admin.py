@@ -151,6 +151,14 @@ def test_a_change_is_asked_for_and_a_refusal_raised(
     assert node.asked(type(expected)) == [expected, expected]
 
 
+def test_a_broker_is_forgotten_though_the_first_request_took_too_long() -> None:
+    late = UnregisterBrokerResponse(throttle_time_ms=0, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=None)
+    done = UnregisterBrokerResponse(throttle_time_ms=0, error_code=ErrorCode.NONE, error_message=None)
+    with ScriptedNode({UnregisterBrokerRequest: [late, done]}) as node, opened(node) as cluster:
+        unregister_broker(cluster, 5)
+    assert len(node.asked(UnregisterBrokerRequest)) == 2
+
+
 @pytest.mark.parametrize(("controllers", "endpoint_type"), [(False, 1), (True, 2)])
 def test_a_cluster_describes_the_nodes_it_was_reached_by(controllers: bool, endpoint_type: int) -> None:
     with ScriptedNode() as node, opened(node, controllers=controllers) as cluster:
@@ -218,6 +226,15 @@ def test_every_feature_has_an_outcome(
             FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=2) for name, level in levels.items()
         ],
     )
+
+
+def test_features_are_changed_by_the_controller() -> None:
+    answers = {UpdateFeaturesRequest: updated(ErrorCode.NONE)}
+    with ScriptedNode(answers, node_id=1) as one, ScriptedNode(answers, node_id=2) as two:
+        one.peers, one.controller_id = [one, two], 2
+        with opened(one) as cluster:
+            update_features(cluster, {"a": 1}, UpgradeType.UPGRADE, validates_only=False)
+        assert (len(one.asked(UpdateFeaturesRequest)), len(two.asked(UpdateFeaturesRequest))) == (0, 1)
 
 
 def test_a_code_that_nobody_knows_is_told_as_it_is() -> None:
