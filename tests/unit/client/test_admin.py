@@ -229,8 +229,9 @@ def test_every_feature_has_an_outcome(
 
 
 def test_features_are_changed_by_the_controller() -> None:
-    answers = {UpdateFeaturesRequest: updated(ErrorCode.NONE)}
-    with ScriptedNode(answers, node_id=1) as one, ScriptedNode(answers, node_id=2) as two:
+    with ScriptedNode(node_id=1) as one, ScriptedNode(node_id=2) as two:
+        for node in (one, two):
+            node.script(UpdateFeaturesRequest, updated(ErrorCode.NONE))
         one.peers, one.controller_id = [one, two], 2
         with opened(one) as cluster:
             update_features(cluster, {"a": 1}, UpgradeType.UPGRADE, validates_only=False)
