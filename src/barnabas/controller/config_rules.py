@@ -21,6 +21,7 @@ from barnabas.controller.errors import (
 )
 from barnabas.controller.group_configs import GROUP_SETTINGS, check_group_configs
 from barnabas.controller.settings import ConfigChange
+from barnabas.controller.small_segments import check_segment_bytes
 from barnabas.controller.topic_configs import check_topic_configs
 from barnabas.controller.topic_names import check_topic_name
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType
@@ -132,6 +133,7 @@ def _check_resource(
                 EffectiveConfigs(situation.image, situation.settings),
                 is_tiering_enabled=_is_tiering_enabled(situation),
             )
+            check_segment_bytes(situation.image, configs)
         case ConfigResourceType.BROKER:
             _check_broker(resource, configs)
         case ConfigResourceType.GROUP:

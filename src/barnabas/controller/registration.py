@@ -20,6 +20,7 @@ from barnabas.controller.errors import (
     UnsupportedVersion,
 )
 from barnabas.controller.planner import PartitionPlanner
+from barnabas.controller.small_segments import check_registration
 from barnabas.metadata.cluster import BrokerRegistration, SecurityProtocol
 from barnabas.metadata.features import KRAFT_VERSION, VersionRange
 from barnabas.metadata.versions import METADATA_VERSION
@@ -148,6 +149,7 @@ def _check_features(situation: Situation, request: BrokerRegistrationRequest) ->
             raise UnsupportedVersion(
                 f"broker {request.broker_id} supports {name} {levels}, but the cluster is at level {level}"
             )
+    check_registration(situation.image, supported)
 
 
 def _finalized(situation: Situation) -> Mapping[str, int]:
