@@ -6,15 +6,18 @@ All nodes are formatted by our kafka-storage, which Apache's nodes start on like
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
 from barnabas.cli.formatting.controllers import new_id
 from barnabas.cli.storage import run as run_storage
+from barnabas.log.meta_properties import read_meta_properties
+from barnabas.runtime.disk import PosixDisk
 from interop.apache_broker import CLUSTER_ID, ApacheBroker
-from interop.quorum_questions import find_leader
+from interop.quorum_questions import PAUSE_S, find_leader
 from interop.referee import ToolOutput, Tools
 from interop.watched_process import WatchedProcess, free_ports
 
@@ -91,7 +94,7 @@ class MixedCluster:
             "broker.session.timeout.ms": "3000",
             **self._settings,
         }
-        directory = self.home / f"controller-{node_id}"
+        directory = self._directory(node_id)
         self._format(directory, settings, quorum)
         if kind == "o":
             return OurController(directory / "server.properties")
@@ -134,9 +137,10 @@ class MixedCluster:
 
     # Asking Apache's tools
 
-    def quorum(self, *command: str) -> ToolOutput:
-        """Ask the controllers about themselves, with Apache's tool."""
-        return self.tools.run(QUORUM_TOOL, "--bootstrap-controller", self.controller_addresses, *command)
+    def quorum(self, *command: str, config: int | None = None) -> ToolOutput:
+        """Ask the controllers about themselves, with Apache's tool; `config` names the node whose file it is given."""
+        given = () if config is None else ("--command-config", str(self._directory(config) / "server.properties"))
+        return self.tools.run(QUORUM_TOOL, "--bootstrap-controller", self.controller_addresses, *given, *command)
 
     def leader_id(self) -> int:
         """Who leads, as soon as somebody does."""
@@ -145,6 +149,40 @@ class MixedCluster:
 
     def topics(self, *arguments: str) -> ToolOutput:
         return self.tools.run(TOPICS_TOOL, "--bootstrap-server", self.bootstrap_servers, *arguments)
+
+    def directory_id(self, node_id: int) -> str:
+        meta = read_meta_properties(PosixDisk(), str(self._directory(node_id) / "logs"))
+        assert meta is not None, "every controller is formatted"
+        return str(meta.directory_id)
+
+    def wait_for_file(self, node_id: int, pattern: str, *, but: str, limit_s: float = 30) -> Path:
+        """A file of a controller that fits the pattern, as soon as there is one."""
+        found: list[Path] = []
+
+        def is_there() -> bool:
+            found[:] = (path for path in self._directory(node_id).glob(pattern) if path.name != but)
+            return bool(found)
+
+        self._wait(is_there, f"node {node_id} has no {pattern}", limit_s)
+        return found[0]
+
+    def wait_until_caught_up(self, node_id: int, limit_s: float = 30) -> None:
+        """Wait until the leader has seen a node fetch the end of its log."""
+
+        def has_caught_up() -> bool:
+            rows = (line.split() for line in self.quorum("describe", "--replication").out.splitlines()[1:])
+            return any(row[0] == str(node_id) and row[3] == "0" for row in rows)
+
+        self._wait(has_caught_up, f"node {node_id} has not caught up", limit_s)
+
+    def _wait(self, holds: Callable[[], bool], otherwise: str, limit_s: float) -> None:
+        deadline_s = time.monotonic() + limit_s
+        while not holds():
+            assert time.monotonic() < deadline_s, f"{otherwise} after {limit_s} s\n{self.logs()}"
+            time.sleep(PAUSE_S)
+
+    def _directory(self, node_id: int) -> Path:
+        return self.home / f"controller-{node_id}"
 
     def logs(self, nodes: Iterable[int] | None = None) -> str:
         """What the controllers logged, for the report of a test that failed."""

@@ -1,0 +1,71 @@
+"""Quorums whose voters are ours and Apache's: each can lead, each catches up from a snapshot, voters come and go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interop.mixed_cluster import MixedCluster, running
+from interop.referee import Tools
+
+pytestmark = pytest.mark.referee
+
+METADATA = "logs/__cluster_metadata-0"
+FIRST_SEGMENT = f"{METADATA}/00000000000000000000.log"
+FIRST_SNAPSHOT = "00000000000000000000-0000000000.checkpoint"
+
+
+@pytest.mark.parametrize("kinds", ["ooa", "oaa"])
+def test_every_voter_of_a_mixed_quorum_can_lead(tmp_path: Path, tools: Tools, kinds: str) -> None:
+    with running(MixedCluster(tmp_path, tools, kinds, brokers=1)) as cluster:
+        for node_id in (1, 2, 3, 1):
+            move_leadership(cluster, node_id)
+            topic = f"under-{node_id}-{cluster.controllers[node_id].mark()}"
+            created = cluster.topics("--create", "--topic", topic, "--partitions", "2")
+            assert created.out == f"Created topic {topic}.\n", (created, cluster.logs())
+        listed = cluster.topics("--list").out.split()
+        assert len([name for name in listed if name.startswith("under-")]) == 4
+
+
+def move_leadership(cluster: MixedCluster, node_id: int) -> None:
+    """Restart whoever leads until it is this node."""
+    for _ in range(30):
+        leader_id = cluster.leader_id()
+        if leader_id == node_id:
+            return
+        cluster.controllers[leader_id].stop()
+        cluster.leader_id()
+        cluster.controllers[leader_id].start()
+    raise AssertionError(f"node {node_id} was never elected\n{cluster.logs()}")
+
+
+@pytest.mark.parametrize(("first", "joining"), [("o", "a"), ("a", "o"), ("o", "o")])
+def test_a_controller_joins_by_a_snapshot_and_takes_over(
+    tmp_path: Path, tools: Tools, first: str, joining: str
+) -> None:
+    settings = {"metadata_log_max_record_bytes_between_snapshots": "3000"}
+    cluster = MixedCluster(tmp_path, tools, first, brokers=1, joining=joining, **settings)
+    old, new = cluster.controllers[1], cluster.controllers[2]
+    try:
+        old.start()
+        (broker,) = cluster.brokers.values()
+        broker.start()
+        cluster.topics("--create", "--topic", "before", "--partitions", "60")
+        cluster.wait_for_file(1, f"{METADATA}/*.checkpoint", but=FIRST_SNAPSHOT)
+        new.start()
+        cluster.wait_until_caught_up(2)
+        added = cluster.quorum("add-controller", config=2)
+        assert "Added controller 2" in added.out, (added, cluster.logs())
+        assert not (tmp_path / "controller-2" / FIRST_SEGMENT).exists(), "it was given a snapshot to begin with"
+        cluster.topics("--create", "--topic", "between", "--partitions", "3")
+
+        removed = cluster.quorum(
+            "remove-controller", "--controller-id", "1", "--controller-directory-id", cluster.directory_id(1)
+        )
+        assert "KRaft controller 1 with" in removed.out, (removed, cluster.logs())
+        assert cluster.leader_id() == 2
+        cluster.topics("--create", "--topic", "after", "--partitions", "3")
+        assert cluster.topics("--list").out.split() == ["after", "before", "between"]
+    finally:
+        cluster.end()
