@@ -65,6 +65,7 @@ class _Waiting(NamedTuple):
     last_offset: int
     asker: _Asker
     response: Message
+    refusal: ApiError | None
 
 
 class _Appending(NamedTuple):
@@ -184,11 +185,11 @@ class Controller:
     def _receive(self, token: Token, request: Message, context: RequestContext, now_ms: int) -> None:
         query = self._queries.get(type(request))
         if query is not None:
-            self._effects.append(Respond(token, self._answer(query, request, context)))
+            self._effects.append(self._answer(query, token, request, context))
             return
         asker = _Asker(token, request, context.version)
         if self._active_epoch is None:
-            self._effects.append(Respond(token, self._refusal(asker, self._not_controller())))
+            self._refuse(asker, self._not_controller())
             return
         try:
             decision = self._operations[type(request)].decide(self.situation(now_ms), request, context)
@@ -198,7 +199,7 @@ class Controller:
                     "ask for less at a time"
                 )
         except ApiError as error:
-            decision = Decision(self._refusal(asker, error))
+            decision = Decision(self._refusal(asker, error), refusal=error)
         upgrade = decision.kraft_upgrade
         if upgrade is not None:
             self._upgrading = _Upgrading(asker, decision)
@@ -209,12 +210,15 @@ class Controller:
     def _refusal(self, asker: _Asker, error: ApiError) -> Message:
         return self._operations[type(asker.request)].refuse(asker.request, error, asker.version)
 
-    def _answer(self, query: Query, request: Message, context: RequestContext) -> Message:
+    def _refuse(self, asker: _Asker, error: ApiError) -> None:
+        self._effects.append(Respond(asker.token, self._refusal(asker, error), error))
+
+    def _answer(self, query: Query, token: Token, request: Message, context: RequestContext) -> Respond:
         view = CommittedView(self._committed.image, self.settings, self._quorum.leader_id)
         try:
-            return query.answer(view, request, context)
+            return Respond(token, query.answer(view, request, context))
         except ApiError as error:
-            return query.refuse(request, error, context.version)
+            return Respond(token, query.refuse(request, error, context.version), error)
 
     def _upgraded(self, event: KRaftUpgradeConfirmed | KRaftUpgradeRefused, now_ms: int) -> None:
         upgrading = self._upgrading
@@ -224,7 +228,7 @@ class Controller:
         if isinstance(event, KRaftUpgradeRefused):
             is_deposed = event.error is ErrorCode.NOT_LEADER_OR_FOLLOWER
             error: ApiError = self._not_controller() if is_deposed else InvalidUpdateVersion(event.message)
-            decision = Decision(self._refusal(asker, error))
+            decision = Decision(self._refusal(asker, error), refusal=error)
         self._carry_out(asker, decision, now_ms)
 
     def _carry_out(self, asker: _Asker, decision: Decision, now_ms: int) -> None:
@@ -233,9 +237,9 @@ class Controller:
         last_offset = self._adopt(decision, now_ms)
         # Without records it was a read after all, but perhaps of what is not committed yet.
         if last_offset > self._committed.last_offset:
-            self._waiting.append(_Waiting(last_offset, asker, decision.response))
+            self._waiting.append(_Waiting(last_offset, asker, decision.response, decision.refusal))
         else:
-            self._effects.append(Respond(asker.token, decision.response))
+            self._effects.append(Respond(asker.token, decision.response, decision.refusal))
 
     def _adopt(self, decision: Decision, now_ms: int) -> int:
         """Replay a decision and hand its records to the quorum; the offset up to which its maker has seen the log."""
@@ -308,7 +312,7 @@ class Controller:
             self._next_offset = max(self._next_offset, event.last_offset + 1)
         while self._waiting and self._waiting[0].last_offset <= self._committed.last_offset:
             waiting = self._waiting.popleft()
-            self._effects.append(Respond(waiting.asker.token, waiting.response))
+            self._effects.append(Respond(waiting.asker.token, waiting.response, waiting.refusal))
 
     def _activate_when_caught_up(self, now_ms: int) -> None:
         claim = self._claim
@@ -336,8 +340,7 @@ class Controller:
         self._due_ms = {}
         waiting, self._waiting = self._waiting, deque()
         for each in waiting:
-            refusal = self._refusal(each.asker, self._not_controller())
-            self._effects.append(Respond(each.asker.token, refusal))
+            self._refuse(each.asker, self._not_controller())
 
     def _not_controller(self) -> NotController:
         leader_id = self._quorum.leader_id

@@ -95,7 +95,7 @@ class Decision:
 
     `contacts` has new contacts by broker, None for one that is forgotten. `shutting_down` is the broker whose
     controlled shutdown waits for others to see the last of these records. With a `kraft_upgrade` all of it holds only
-    once the quorum has agreed.
+    once the quorum has agreed. `refusal` is why the whole of a request was refused, for responses that cannot say it.
     """
 
     response: Message | None = None
@@ -104,6 +104,7 @@ class Decision:
     contacts: Mapping[int, BrokerContact | None] = field(default_factory=dict)
     shutting_down: int | None = None
     kraft_upgrade: KRaftUpgrade | None = None
+    refusal: ApiError | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from barnabas.controller.decision import RequestContext
 from barnabas.metadata.image import MetadataImage
-from barnabas.protocol.errors import ErrorCode
+from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.schema import Message
 
 # Whatever the process needs to find the asker again; a controller only hands it back.
@@ -118,8 +118,11 @@ class UpgradeKRaftVersion:
 
 @dataclass(frozen=True, slots=True)
 class Respond:
+    """Answer. `refusal` is why the whole request was refused; many responses have a code for it and no text."""
+
     token: Token
     response: Message
+    refusal: ApiError | None = None
 
 
 @dataclass(frozen=True, slots=True)

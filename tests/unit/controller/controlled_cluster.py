@@ -38,6 +38,7 @@ from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.loader import MetadataLoader
 from barnabas.metadata.topics import Partition
 from barnabas.metadata.versions import LATEST_METADATA_VERSION, METADATA_VERSION, MetadataVersion
+from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from barnabas.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
@@ -111,6 +112,7 @@ class ControlledCluster:
         self.loader = MetadataLoader()
         self.epoch = 0
         self.responses: dict[object, Message] = {}
+        self.refusals: dict[object, ApiError | None] = {}
         self.timer_ms: int | None = None
         self.kraft_answer: KRaftUpgradeConfirmed | KRaftUpgradeRefused = KRaftUpgradeConfirmed()
         self.kraft_version = kraft_version
@@ -168,9 +170,10 @@ class ControlledCluster:
                 self.step(self.kraft_answer)
                 if not validate_only and self.kraft_answer == KRaftUpgradeConfirmed():
                     self.step(QuorumChanged(3000, level, frozenset({3000})))
-            case Respond(token, response):
+            case Respond(token, response, refusal):
                 assert token not in self.responses, "a request is answered once"
                 self.responses[token] = response
+                self.refusals[token] = refusal
             case SetTimer(at_ms):
                 self.timer_ms = at_ms
 

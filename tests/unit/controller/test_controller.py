@@ -11,6 +11,7 @@ from barnabas.controller.effects import (
     RequestReceived,
     TimerFired,
 )
+from barnabas.controller.errors import NotController
 from barnabas.metadata.framing import read_batches
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -51,6 +52,17 @@ def test_a_controller_that_is_not_active_refuses_and_names_the_one_that_is() -> 
     cluster = ControlledCluster(is_leading=False)
     response = cluster.ask(registration(1), BrokerRegistrationResponse)
     assert response.error_code == ErrorCode.NOT_CONTROLLER
+
+
+def test_a_refusal_is_told_beside_a_response_that_has_only_a_code() -> None:
+    cluster = ControlledCluster()
+    first = cluster.send(registration(1))
+    refused = cluster.send(registration(2, cluster_id="other"))
+    cluster.commit()
+    assert cluster.refusals[first] is None
+    assert "other" in str(cluster.refusals[refused])
+    cluster.resign()
+    assert isinstance(cluster.refusals[cluster.send(registration(3))], NotController)
 
 
 def test_losing_the_leadership_forgets_what_is_not_committed_and_fails_who_waits() -> None:
