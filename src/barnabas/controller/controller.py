@@ -137,10 +137,7 @@ class Controller:
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Apply one event. The process must carry out the effects in the order returned, before the next step."""
         self._effects = []
-        is_append_report = isinstance(event, Appended | AppendRefused)
-        assert is_append_report == (self._appending is not None), "an append is reported at once"
-        is_upgrade_report = isinstance(event, KRaftUpgradeConfirmed | KRaftUpgradeRefused)
-        assert is_upgrade_report == (self._upgrading is not None), "an upgrade is reported at once"
+        self._check_turn(event)
         match event:
             case RequestReceived(token, request, context):
                 self._receive(token, request, context, now_ms)
@@ -167,6 +164,15 @@ class Controller:
             case _:
                 assert_never(event)
         return self._effects
+
+    def _check_turn(self, event: Event) -> None:
+        """What the quorum was handed last is reported before anything else but a change of the quorum itself."""
+        if isinstance(event, QuorumChanged):
+            return
+        is_append_report = isinstance(event, Appended | AppendRefused)
+        assert is_append_report == (self._appending is not None), "an append is reported at once"
+        is_upgrade_report = isinstance(event, KRaftUpgradeConfirmed | KRaftUpgradeRefused)
+        assert is_upgrade_report == (self._upgrading is not None), "an upgrade is reported at once"
 
     def situation(self, now_ms: int) -> Situation:
         """What a decision sees at this moment."""

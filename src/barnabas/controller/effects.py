@@ -50,7 +50,7 @@ class Resigned:
 
 @dataclass(frozen=True, slots=True)
 class QuorumChanged:
-    """What the quorum knows and decisions need. `leader_id` is None while nobody leads."""
+    """What the quorum knows and decisions need. `leader_id` is None while nobody leads. It may come at any time."""
 
     leader_id: int | None
     kraft_version: int
@@ -101,7 +101,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Hand these batches to the quorum, offsets unset; report Appended or AppendRefused before any other event."""
+    """Hand these batches to the quorum, offsets unset; report Appended or AppendRefused before what else happens."""
 
     epoch: int
     batches: bytes
@@ -109,7 +109,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeKRaftVersion:
-    """Ask the quorum; report KRaftUpgradeConfirmed or KRaftUpgradeRefused before any other event."""
+    """Ask the quorum; report KRaftUpgradeConfirmed or KRaftUpgradeRefused before what else happens."""
 
     epoch: int
     level: int

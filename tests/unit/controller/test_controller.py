@@ -8,6 +8,7 @@ from barnabas.controller.effects import (
     Appended,
     AppendRefused,
     BecameLeader,
+    QuorumChanged,
     RequestReceived,
     TimerFired,
 )
@@ -99,6 +100,15 @@ def test_a_refused_append_ends_the_leadership() -> None:
     response = cluster.responses["refused"]
     assert isinstance(response, BrokerRegistrationResponse)
     assert response.error_code == ErrorCode.NOT_CONTROLLER
+
+
+def test_the_quorum_may_change_before_it_tells_what_became_of_an_append() -> None:
+    cluster = ControlledCluster()
+    request = RequestReceived("asked", registration(1), RequestContext(version=4))
+    cluster.controller.step(request, cluster.now_ms)
+    cluster.step(QuorumChanged(3001, 1, frozenset({3000, 3001})))
+    cluster.step(AppendRefused())
+    assert "3001" in str(cluster.refusals["asked"])
 
 
 def test_records_that_come_to_stand_behind_control_records_keep_their_responses() -> None:
