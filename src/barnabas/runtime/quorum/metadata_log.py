@@ -17,7 +17,6 @@ from barnabas.metadata.retention import RetentionSettings, StoredSegment, Stored
 from barnabas.ports.disk import Buffer, Disk
 from barnabas.ports.rng import Rng
 from barnabas.raft import quorum_state
-from barnabas.raft.control import whole_batches
 from barnabas.raft.log_view import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID, OffsetAndEpoch
 from barnabas.raft.quorum_state import BadQuorumState, QuorumState
 from barnabas.records.batch import iterate_batches
@@ -85,8 +84,11 @@ class MetadataLog:
         return self.snapshots.earliest_id
 
     def read(self, offset: int, max_bytes: int) -> memoryview:
-        region = self._log.read(offset, max_bytes, isolation=Isolation.LOG_END).region
-        return whole_batches(region.bytes(), max_bytes) if len(region) else memoryview(b"")
+        view = memoryview(self._log.read(offset, max_bytes, isolation=Isolation.LOG_END).region.bytes())
+        size_bytes = 0
+        for position, header in iterate_batches(view):
+            size_bytes = position + header.size_bytes
+        return view[:size_bytes]
 
     def snapshot_size(self, snapshot_id: OffsetAndEpoch) -> int | None:
         return self.snapshots.size_bytes(snapshot_id)
