@@ -1,0 +1,54 @@
+"""A decision that fails for no reason that was thought of costs its request and nothing else."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from barnabas.controller.decision import Decision, Operation, Query, RequestContext
+from barnabas.controller.errors import NotController
+from barnabas.protocol.errors import ApiError
+from barnabas.protocol.messages.describe_cluster import DescribeClusterRequest
+from barnabas.protocol.schema import Message
+from barnabas.runtime.controller.guarded import UnknownServerError, guarded_operations, guarded_queries
+
+REQUEST = DescribeClusterRequest(include_cluster_authorized_operations=False)
+CONTEXT = RequestContext(version=1)
+
+
+def refuse(_request: Any, _error: ApiError, _version: int) -> Message:
+    raise AssertionError("refusing is the controller's business")
+
+
+@pytest.mark.parametrize("failure", [KeyError("x"), AssertionError("y"), ZeroDivisionError()])
+def test_a_failure_is_logged_and_becomes_an_error_that_can_be_answered(
+    failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_view: Any, _request: Any, _context: RequestContext) -> Any:
+        raise failure
+
+    operation = guarded_operations({DescribeClusterRequest: Operation(fail, refuse)})[DescribeClusterRequest]
+    query = guarded_queries({DescribeClusterRequest: Query(fail, refuse)})[DescribeClusterRequest]
+    nothing: Any = None
+    with caplog.at_level(logging.ERROR):
+        for decide in (operation.decide, query.answer):
+            with pytest.raises(UnknownServerError, match=type(failure).__name__):
+                decide(nothing, REQUEST, CONTEXT)
+    assert [record.message for record in caplog.records] == ["decision failed"] * 2
+
+
+def test_refusals_and_decisions_go_through() -> None:
+    decision = Decision()
+    nothing: Any = None
+
+    def decide(_situation: Any, request: Any, _context: RequestContext) -> Decision:
+        if request is None:
+            raise NotController("elsewhere")
+        return decision
+
+    operation = guarded_operations({DescribeClusterRequest: Operation(decide, refuse)})[DescribeClusterRequest]
+    assert operation.decide(nothing, REQUEST, CONTEXT) is decision
+    with pytest.raises(NotController):
+        operation.decide(nothing, None, CONTEXT)
