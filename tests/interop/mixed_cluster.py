@@ -163,7 +163,7 @@ class MixedCluster:
             found[:] = (path for path in self._directory(node_id).glob(pattern) if path.name != but)
             return bool(found)
 
-        self._wait(is_there, f"node {node_id} has no {pattern}", limit_s)
+        self.wait_until(is_there, f"node {node_id} has no {pattern}", limit_s)
         return found[0]
 
     def wait_until_caught_up(self, node_id: int, limit_s: float = 30) -> None:
@@ -173,9 +173,9 @@ class MixedCluster:
             rows = (line.split() for line in self.quorum("describe", "--replication").out.splitlines()[1:])
             return any(row[0] == str(node_id) and row[3] == "0" for row in rows)
 
-        self._wait(has_caught_up, f"node {node_id} has not caught up", limit_s)
+        self.wait_until(has_caught_up, f"node {node_id} has not caught up", limit_s)
 
-    def _wait(self, holds: Callable[[], bool], otherwise: str, limit_s: float) -> None:
+    def wait_until(self, holds: Callable[[], bool], otherwise: str, limit_s: float = 30) -> None:
         deadline_s = time.monotonic() + limit_s
         while not holds():
             assert time.monotonic() < deadline_s, f"{otherwise} after {limit_s} s\n{self.logs()}"
