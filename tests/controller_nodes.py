@@ -131,6 +131,9 @@ class Controllers:
         await node.abandon()
         self.disks[node_id] = self.disks[node_id].after_power_cut(Random(node_id))
 
+    def port(self, node_id: int) -> int:
+        return self._ports[node_id]
+
     async def ask(self, node_id: int, request: Message) -> Any:
         peer = await Peer.connect("127.0.0.1", self._ports[node_id], timeout_ms=LONG_MS)
         try:
