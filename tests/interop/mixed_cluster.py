@@ -51,22 +51,33 @@ class ApacheNode(ApacheBroker):
 class MixedCluster:
     """`controllers` has a letter for each: o for one of ours, a for one of Apache's. Their ids count from 1.
 
-    Those of `joining` are formatted to join a quorum that is there, and vote only when they were added.
+    Those of `joining` are formatted to join a quorum that is there, and vote only when they were added. With
+    `is_static` the voters are those that every node's settings name.
     """
 
     def __init__(
-        self, home: Path, tools: Tools, controllers: str, brokers: int, *, joining: str = "", **settings: str
+        self,
+        home: Path,
+        tools: Tools,
+        controllers: str,
+        brokers: int,
+        *,
+        joining: str = "",
+        is_static: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.tools = tools
-        self._settings = {name.replace("_", "."): value for name, value in settings.items()}
+        self._settings = dict(settings or {})
         kinds = dict(enumerate(controllers + joining, start=1))
         self._ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
+        self._is_static = is_static
         voters = [f"{each}@127.0.0.1:{self._ports[each]}:{new_id()}" for each in range(1, len(controllers) + 1)]
         self.controllers: dict[int, WatchedProcess] = {}
         for node_id, kind in kinds.items():
-            is_first = node_id <= len(controllers)
-            quorum = ("--initial-controllers", ",".join(voters)) if is_first else ("--no-initial-controllers",)
+            quorum: tuple[str, ...] = ("--no-initial-controllers",)
+            if node_id <= len(controllers):
+                quorum = () if is_static else ("--initial-controllers", ",".join(voters))
             self.controllers[node_id] = self._make_controller(node_id, kind, quorum)
         self.brokers = {
             FIRST_BROKER_ID + index: self._make_broker(FIRST_BROKER_ID + index, port)
@@ -81,14 +92,22 @@ class MixedCluster:
     def bootstrap_servers(self) -> str:
         return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
 
+    def _whereabouts(self) -> dict[str, str]:
+        """The settings by which a node finds the quorum."""
+        if not self._is_static:
+            # A test broker's settings name itself.
+            servers = self.controller_addresses
+            return {"controller.quorum.voters": "", "controller.quorum.bootstrap.servers": servers}
+        voters = ",".join(f"{node_id}@127.0.0.1:{port}" for node_id, port in self._ports.items())
+        return {"controller.quorum.voters": voters}
+
     def _make_controller(self, node_id: int, kind: str, quorum: tuple[str, ...]) -> WatchedProcess:
         address = f"127.0.0.1:{self._ports[node_id]}"
         settings = {
             "process.roles": "controller",
             "node.id": str(node_id),
             "controller.listener.names": LISTENER,
-            "controller.quorum.voters": "",
-            "controller.quorum.bootstrap.servers": self.controller_addresses,
+            **self._whereabouts(),
             "listeners": f"{LISTENER}://{address}",
             "advertised.listeners": f"{LISTENER}://{address}",
             "broker.session.timeout.ms": "3000",
@@ -105,8 +124,7 @@ class MixedCluster:
             "process.roles": "broker",
             "node.id": str(node_id),
             "controller.listener.names": LISTENER,
-            "controller.quorum.voters": "",
-            "controller.quorum.bootstrap.servers": self.controller_addresses,
+            **self._whereabouts(),
             "listeners": f"BROKER://127.0.0.1:{port}",
             "advertised.listeners": f"BROKER://127.0.0.1:{port}",
         }

@@ -11,6 +11,7 @@ from interop.referee import Tools
 
 pytestmark = pytest.mark.referee
 
+FEATURES_TOOL = "org.apache.kafka.tools.FeatureCommand"
 METADATA = "logs/__cluster_metadata-0"
 FIRST_SEGMENT = f"{METADATA}/00000000000000000000.log"
 FIRST_SNAPSHOT = "00000000000000000000-0000000000.checkpoint"
@@ -44,8 +45,8 @@ def move_leadership(cluster: MixedCluster, node_id: int) -> None:
 def test_a_controller_joins_by_a_snapshot_and_takes_over(
     tmp_path: Path, tools: Tools, first: str, joining: str
 ) -> None:
-    settings = {"metadata_log_max_record_bytes_between_snapshots": "3000"}
-    cluster = MixedCluster(tmp_path, tools, first, brokers=1, joining=joining, **settings)
+    settings = {"metadata.log.max.record.bytes.between.snapshots": "3000"}
+    cluster = MixedCluster(tmp_path, tools, first, brokers=1, joining=joining, settings=settings)
     old, new = cluster.controllers[1], cluster.controllers[2]
     try:
         old.start()
@@ -69,3 +70,19 @@ def test_a_controller_joins_by_a_snapshot_and_takes_over(
         assert cluster.topics("--list").out.split() == ["after", "before", "between"]
     finally:
         cluster.end()
+
+
+def test_a_static_quorum_becomes_a_dynamic_one(tmp_path: Path, tools: Tools) -> None:
+    with running(MixedCluster(tmp_path, tools, "oao", brokers=1, is_static=True)) as cluster:
+        move_leadership(cluster, 1)
+        cluster.topics("--create", "--topic", "before", "--partitions", "2")
+        upgraded = cluster.tools.run(
+            FEATURES_TOOL, "--bootstrap-server", cluster.bootstrap_servers, "upgrade", "--feature", "kraft.version=1"
+        )
+        assert "kraft.version was upgraded to 1" in upgraded.out, (upgraded, cluster.logs())
+        described = cluster.quorum("describe", "--status").out
+        for node_id in cluster.controllers:
+            assert cluster.directory_id(node_id) in described
+        move_leadership(cluster, 2)
+        cluster.topics("--create", "--topic", "after", "--partitions", "2")
+        assert cluster.topics("--list").out.split() == ["after", "before"]

@@ -24,8 +24,8 @@ REASSIGN_TOOL = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, tools: Tools) -> Iterator[MixedCluster]:
-    settings = {"metadata_log_max_record_bytes_between_snapshots": "4000"}
-    with running(MixedCluster(tmp_path_factory.mktemp("ours"), tools, "ooo", brokers=3, **settings)) as cluster:
+    settings = {"metadata.log.max.record.bytes.between.snapshots": "4000"}
+    with running(MixedCluster(tmp_path_factory.mktemp("ours"), tools, "ooo", brokers=3, settings=settings)) as cluster:
         yield cluster
 
 
