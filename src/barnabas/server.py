@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Mapping
 from dataclasses import replace
 from random import Random, SystemRandom
 from typing import Final
@@ -24,8 +23,6 @@ from barnabas.config.node_rules import warnings
 from barnabas.config.setting import ConfigError
 from barnabas.controller.controller import Controller
 from barnabas.controller.operations import OPERATIONS, QUERIES, TASKS
-from barnabas.controller.settings import ControllerSettings
-from barnabas.log.log_config import LogConfig
 from barnabas.metadata.features import KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.metadata.retention import RetentionSettings
 from barnabas.metadata.versions import METADATA_VERSION
@@ -35,8 +32,8 @@ from barnabas.protocol.errors import KafkaStorageError
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, events
 from barnabas.raft.node import RaftNode
-from barnabas.raft.quorum_state import BadQuorumState
-from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
+from barnabas.raft.quorum_state import BadQuorumState, QuorumState
+from barnabas.raft.replica import NO_LEADER_ID, Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
 from barnabas.raft.voters import VersionRange, Voter, VoterSet
 from barnabas.runtime.clock import SystemClock
@@ -48,6 +45,7 @@ from barnabas.runtime.controller.routes import controller_routes, quorum_routes
 from barnabas.runtime.disk import PosixDisk
 from barnabas.runtime.loop import stop_on_failure, stop_on_signals
 from barnabas.runtime.metrics import Registry
+from barnabas.runtime.node_settings import controller_settings, metadata_log_config, socket_settings
 from barnabas.runtime.node_storage import NodeStorage, StorageRefused, open_storage
 from barnabas.runtime.off_loop import OffLoop
 from barnabas.runtime.quorum.driver import RaftDriver
@@ -56,7 +54,6 @@ from barnabas.runtime.quorum.peers import Peers
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.runtime.quorum.snapshotting import Snapshotter
 from barnabas.runtime.socket_server import SocketServer
-from barnabas.runtime.socket_settings import SocketSettings
 from barnabas.runtime.steady_clock import SteadyClock
 
 LOG: Final = logging.getLogger(__name__)
@@ -116,7 +113,11 @@ class ControllerNode:
         quorum_settings = QuorumSettings.of(values)
         rng = Random(SystemRandom().getrandbits(64))
         self.log = _open_log(disk, node, rng, clock.now_ms())
-        self.sockets = SocketServer(loop, clock, _socket_settings(node), self.registry)
+        try:
+            saved = self.log.read_quorum_state()
+        except BadQuorumState as error:
+            raise NodeRefused(str(error)) from error
+        self.sockets = SocketServer(loop, clock, socket_settings(node), self.registry)
         self.off_loop = OffLoop(loop)
         self.peers = Peers(f"raft-client-{node.node_id}", quorum_settings.request_timeout_ms)
         # Requests of a connection are answered in their order: a registration, which is answered once it is committed,
@@ -124,7 +125,7 @@ class ControllerNode:
         self.registering_peers = Peers(f"controller-{node.node_id}", quorum_settings.request_timeout_ms)
         self.replay = MetadataReplay(self.log)
         self.controller = Controller(
-            settings=_controller_settings(node, storage.cluster_id),
+            settings=controller_settings(node, storage.cluster_id),
             rng=rng,
             bootstrap=[record.message for record in storage.bootstrap.records],
             operations=guarded_operations(OPERATIONS),
@@ -135,7 +136,7 @@ class ControllerNode:
             self.controller, self.replay, clock=clock, loop=loop, published=lambda: self.registration.consider()
         )
         self.listeners = self._listen(node)
-        self.raft = self._make_raft(node, storage, quorum_settings, rng)
+        self.raft = self._make_raft(node, storage, saved, quorum_settings, rng)
         self.driver = RaftDriver(
             self.raft,
             self.log,
@@ -165,6 +166,19 @@ class ControllerNode:
             image=lambda: self.replay.image,
             loop=loop,
         )
+
+        self._measure()
+
+    def _measure(self) -> None:
+        """What the quorum's state comes to in numbers."""
+        gauge, raft = self.registry.gauge, self.raft
+        gauge("quorum_epoch", lambda: raft.epoch)
+        gauge("quorum_leader_id", lambda: NO_LEADER_ID if raft.role.leader_id is None else raft.role.leader_id)
+        gauge("quorum_high_watermark", lambda: raft.high_watermark or 0)
+        gauge("metadata_log_start_offset", lambda: self.log.start_offset)
+        gauge("metadata_log_end_offset", lambda: self.log.end.offset)
+        gauge("metadata_replayed_offset", lambda: self.replay.next_offset)
+        gauge("active_controller", lambda: int(self.controller.active_epoch is not None))
 
     # Its listeners
 
@@ -209,12 +223,15 @@ class ControllerNode:
             image.provenance.last_contained_offset,
         )
 
-    def _make_raft(self, node: NodeConfig, storage: NodeStorage, settings: QuorumSettings, rng: Random) -> RaftNode:
+    def _make_raft(
+        self,
+        node: NodeConfig,
+        storage: NodeStorage,
+        saved: QuorumState | None,
+        settings: QuorumSettings,
+        rng: Random,
+    ) -> RaftNode:
         listener = node.controller_listener_names[0]
-        try:
-            saved = self.log.read_quorum_state()
-        except BadQuorumState as error:
-            raise NodeRefused(str(error)) from error
         static = {node_id: Endpoint(*address) for node_id, address in node.voters.items()}
         endpoints = {name: Endpoint(at.host or "", at.port) for name, at in self.listeners.items()}
         if node.bootstrap_servers:
@@ -295,73 +312,10 @@ class ControllerNode:
 
 
 def _open_log(disk: Disk, node: NodeConfig, rng: Random, now_ms: int) -> MetadataLog:
-    settings = node.settings
-    internal = settings.values["internal.metadata.log.segment.bytes"]
-    config = LogConfig(
-        segment_bytes=settings.integer("metadata.log.segment.bytes") if internal is None else int(str(internal)),
-        segment_ms=settings.integer("metadata.log.segment.ms"),
-        max_message_bytes=settings.integer("internal.metadata.max.batch.size.in.bytes"),
-        retention_ms=-1,
-        retention_bytes=-1,
-        file_delete_delay_ms=settings.integer("internal.metadata.delete.delay.millis"),
-    )
     try:
-        return MetadataLog(disk, node.metadata_log_dir, config, rng=rng, now_ms=now_ms)
+        return MetadataLog(disk, node.metadata_log_dir, metadata_log_config(node), rng=rng, now_ms=now_ms)
     except (DamagedMetadataLog, OSError, KafkaStorageError) as error:
         raise NodeRefused(f"the metadata log in {node.metadata_log_dir} cannot be opened: {error}") from error
-
-
-def _controller_settings(node: NodeConfig, cluster_id: str) -> ControllerSettings:
-    settings = node.settings
-
-    def interval(name: str, *, factor: int = 1, is_on: bool = True) -> int | None:
-        value = settings.integer(name)
-        return value * factor if is_on and value > 0 else None
-
-    return ControllerSettings(
-        node_id=node.node_id,
-        cluster_id=cluster_id,
-        static_configs=settings.given,
-        broker_session_timeout_ms=settings.integer("broker.session.timeout.ms"),
-        default_replication_factor=settings.integer("default.replication.factor"),
-        num_partitions=settings.integer("num.partitions"),
-        is_topic_deletion_enabled=settings.boolean("delete.topic.enable"),
-        leader_imbalance_check_interval_ms=interval(
-            "leader.imbalance.check.interval.seconds",
-            factor=1_000,
-            is_on=settings.boolean("auto.leader.rebalance.enable"),
-        ),
-        unclean_election_check_interval_ms=interval("unclean.leader.election.interval.ms"),
-        max_idle_interval_ms=interval("metadata.max.idle.interval.ms"),
-        delegation_token_secret_key=settings.text_or_none("delegation.token.secret.key"),
-        delegation_token_max_lifetime_ms=settings.integer("delegation.token.max.lifetime.ms"),
-        delegation_token_expiry_time_ms=settings.integer("delegation.token.expiry.time.ms"),
-        delegation_token_expiry_check_interval_ms=settings.integer("delegation.token.expiry.check.interval.ms"),
-    )
-
-
-def _socket_settings(node: NodeConfig) -> SocketSettings:
-    settings = node.settings
-    return SocketSettings(
-        socket_request_max_bytes=settings.integer("socket.request.max.bytes"),
-        socket_send_buffer_bytes=settings.integer("socket.send.buffer.bytes"),
-        socket_receive_buffer_bytes=settings.integer("socket.receive.buffer.bytes"),
-        socket_listen_backlog_size=settings.integer("socket.listen.backlog.size"),
-        connections_max_idle_ms=settings.integer("connections.max.idle.ms"),
-        max_connections=settings.integer("max.connections"),
-        max_connections_per_ip=settings.integer("max.connections.per.ip"),
-        max_connections_per_ip_overrides=_overrides(settings.text("max.connections.per.ip.overrides")),
-        max_connection_creation_rate=settings.integer("max.connection.creation.rate"),
-        queued_max_request_bytes=settings.integer("queued.max.request.bytes"),
-    )
-
-
-def _overrides(text: str) -> Mapping[str, int]:
-    pairs = (entry.rpartition(":") for entry in text.split(",") if entry.strip())
-    try:
-        return {host.strip(): int(count) for host, _, count in pairs}
-    except ValueError:
-        raise ConfigError(f"max.connections.per.ip.overrides: {text!r} is not a list of host:count") from None
 
 
 async def run(node: NodeConfig) -> int:
@@ -376,8 +330,8 @@ async def run(node: NodeConfig) -> int:
         return 1
     stop_on_signals(loop, controller.stop)
     stop_on_failure(loop, lambda: controller.driver.fail(RuntimeError("an exception that nothing has caught")))
-    controller.start()
     try:
+        controller.start()
         await controller.stopped
     except Exception as error:
         await controller.abandon()

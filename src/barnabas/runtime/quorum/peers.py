@@ -66,7 +66,13 @@ class Peers:
         return await asyncio.shield(making)
 
     async def _connect(self, endpoint: Endpoint) -> Peer:
-        peer = await Peer.connect(endpoint.host, endpoint.port, timeout_ms=self._timeout_ms, client_id=self._client_id)
+        try:
+            peer = await Peer.connect(
+                endpoint.host, endpoint.port, timeout_ms=self._timeout_ms, client_id=self._client_id
+            )
+        except ValueError as error:
+            # Whoever asks to become a voter names its host, and not every text is the name of one.
+            raise PeerLost(f"{endpoint.host!r} is no host: {error}") from error
         try:
             await peer.negotiate(self._timeout_ms)
         except BaseException:
