@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from barnabas.protocol.errors import ErrorCode
+from barnabas.runtime.metrics import Gauge
 from barnabas.runtime.peer import PeerLost
 from barnabas.server import ControllerNode, NodeRefused
 from barnabas.sim.disk import SimDisk
@@ -142,6 +143,46 @@ def test_a_node_that_is_far_behind_catches_up_from_a_snapshot() -> None:
             nodes.start()
             await nodes.active()
             assert nodes.setting(1, SETTING) == "1009"
+
+    run(scenario)
+
+
+def test_an_observer_that_may_joins_by_itself() -> None:
+    async def scenario() -> None:
+        async with controllers(1, observers=1, **{"controller.quorum.auto.join.enable": "true"}) as nodes:
+            nodes.start()
+            await nodes.until(lambda: nodes.running[1].raft.history.voters.ids == {1, 2})
+            await nodes.until(lambda: nodes.running[2].raft.history.voters.ids == {1, 2})
+
+    run(scenario)
+
+
+def test_numbers_about_the_quorum_are_kept() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await nodes.active()
+            node = nodes.running[1]
+            numbers = {
+                each.name: each.instrument.read() for each in node.registry if isinstance(each.instrument, Gauge)
+            }
+            assert numbers["active_controller"] == 1
+            assert numbers["quorum_leader_id"] == 1
+            assert numbers["quorum_epoch"] == node.raft.epoch
+            assert 0 < numbers["metadata_replayed_offset"] <= numbers["metadata_log_end_offset"]
+
+    run(scenario)
+
+
+def test_a_damaged_quorum_state_is_not_started_with() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await nodes.active()
+            await nodes.stop(1)
+            nodes.disks[1].open(f"{DIRECTORY}/__cluster_metadata-0/quorum-state").truncate(3)
+            with pytest.raises(NodeRefused, match="quorum-state"):
+                nodes.start()
 
     run(scenario)
 
