@@ -6,6 +6,7 @@ would vote for somebody. What a role must remember across a crash is its QuorumS
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from barnabas.raft.ballot import Ballot
@@ -16,7 +17,7 @@ NEVER_MS = 1 << 62
 
 
 @dataclass(slots=True, kw_only=True)
-class Role:
+class Role(ABC):
     """What every role answers; the defaults are those of a replica that knows no leader and has not voted."""
 
     epoch: int
@@ -33,9 +34,9 @@ class Role:
     def voted_key(self) -> ReplicaKey | None:
         return None
 
+    @abstractmethod
     def can_grant_vote(self, candidate: ReplicaKey, *, is_log_up_to_date: bool, is_pre_vote: bool) -> bool:
         """Whether this replica would, or with `is_pre_vote` could, elect the candidate in this epoch."""
-        raise NotImplementedError
 
 
 def _uncommitted_can_grant(role: Role, candidate: ReplicaKey, is_log_up_to_date: bool, is_pre_vote: bool) -> bool:
