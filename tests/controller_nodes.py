@@ -33,8 +33,8 @@ LISTENER = "CONTROLLER"
 LONG_MS = 20_000
 BROKER_RESOURCE = 4
 
-# Elections within a moment, and no records but those that a test asks for. A fetch that finds nothing new waits for half a
-# second, which must not look like a leader that is gone.
+# Elections within a moment, and no records but those that a test asks for. A fetch that finds nothing new waits for
+# half a second, which must not look like a leader that is gone.
 QUICK: Mapping[str, str] = {
     "controller.quorum.election.timeout.ms": "100",
     "controller.quorum.fetch.timeout.ms": "700",

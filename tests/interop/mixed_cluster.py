@@ -72,7 +72,7 @@ class MixedCluster:
         kinds = dict(enumerate(controllers + joining, start=1))
         self._ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
         self._is_static = is_static
-        voters = [f"{each}@127.0.0.1:{self._ports[each]}:{new_id()}" for each in range(1, len(controllers) + 1)]
+        voters = [f"{each}@{self.address(each)}:{new_id()}" for each in range(1, len(controllers) + 1)]
         self.controllers: dict[int, WatchedProcess] = {}
         for node_id, kind in kinds.items():
             quorum: tuple[str, ...] = ("--no-initial-controllers",)
@@ -84,9 +84,13 @@ class MixedCluster:
             for index, port in enumerate(free_ports(brokers))
         }
 
+    def address(self, node_id: int) -> str:
+        """Where a controller listens."""
+        return f"127.0.0.1:{self._ports[node_id]}"
+
     @property
     def controller_addresses(self) -> str:
-        return ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
+        return ",".join(map(self.address, self._ports))
 
     @property
     def bootstrap_servers(self) -> str:
@@ -98,11 +102,11 @@ class MixedCluster:
             # A test broker's settings name itself.
             servers = self.controller_addresses
             return {"controller.quorum.voters": "", "controller.quorum.bootstrap.servers": servers}
-        voters = ",".join(f"{node_id}@127.0.0.1:{port}" for node_id, port in self._ports.items())
+        voters = ",".join(f"{node_id}@{self.address(node_id)}" for node_id in self._ports)
         return {"controller.quorum.voters": voters}
 
     def _make_controller(self, node_id: int, kind: str, quorum: tuple[str, ...]) -> WatchedProcess:
-        address = f"127.0.0.1:{self._ports[node_id]}"
+        address = self.address(node_id)
         settings = {
             "process.roles": "controller",
             "node.id": str(node_id),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from interop.mixed_cluster import MixedCluster, running
+from interop.mixed_cluster import QUORUM_TOOL, MixedCluster, running
 from interop.referee import Tools
 
 pytestmark = pytest.mark.referee
@@ -27,6 +28,22 @@ def test_every_voter_of_a_mixed_quorum_can_lead(tmp_path: Path, tools: Tools, ki
             assert created.out == f"Created topic {topic}.\n", (created, cluster.logs())
         listed = cluster.topics("--list").out.split()
         assert len([name for name in listed if name.startswith("under-")]) == 4
+        assert_tools_say_the_same(cluster)
+
+
+def assert_tools_say_the_same(cluster: MixedCluster) -> None:
+    """Whichever controller is asked first, Apache's tools print the same but for what moves, and our oldest level."""
+    for tool, command in (
+        (FEATURES_TOOL, ["describe"]),
+        (QUORUM_TOOL, ["describe", "--status"]),
+        (QUORUM_TOOL, ["describe", "--replication"]),
+    ):
+        said = set()
+        for node_id in cluster.controllers:
+            printed = cluster.tools.run(tool, "--bootstrap-controller", cluster.address(node_id), *command)
+            assert printed.status == 0, printed
+            said.add(re.sub(r"SupportedMinVersion: 3\S+ *|Epoch: \d+|\d{13}|\b\d{1,4}\b +", "", printed.out))
+        assert len(said) == 1, said
 
 
 def move_leadership(cluster: MixedCluster, node_id: int) -> None:
