@@ -1,8 +1,9 @@
-"""Run many seeded quorums under fire and tell how to replay the first that fails.
+"""Run many seeded worlds under fire and tell how to replay the first that fails.
 
-python -m tools.simulate --count 5000            seeds from 0 on
+python -m tools.simulate --count 5000            quorums, seeds from 0 on
 python -m tools.simulate --from 5000 --count 5000
 python -m tools.simulate --seed 4711             one seed, with its plan and what happened in it
+python -m tools.simulate --world controllers     whole controllers, with brokers and a tool that ask things of them
 """
 
 from __future__ import annotations
@@ -13,28 +14,33 @@ import time
 import traceback
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
-from barnabas.sim.raft_world import Plan, simulate
+from barnabas.sim import controller_world, raft_world
 
 PROGRESS_EVERY = 100
+WORLDS = {"raft": raft_world, "controllers": controller_world}
 
 
-def run_seed(seed: int) -> tuple[int, int, Counter[str], str | None]:
+def run_seed(kind: str, seed: int) -> tuple[int, int, Counter[str], str | None]:
     """A seed, its steps, what happened in it, and how it failed if it did."""
     try:
-        world = simulate(seed)
+        world = WORLDS[kind].simulate(seed)
     except Exception as error:  # Whatever stops a world is what this command looks for.
         return seed, 0, Counter(), f"{type(error).__name__}: {error}"
     return seed, world.steps, world.counts, None
 
 
-def run_many(first: int, count: int, jobs: int) -> int:
+def run_many(kind: str, first: int, count: int, jobs: int) -> int:
     started, steps, happened, done = time.monotonic(), 0, Counter[str](), 0
     with ProcessPoolExecutor(jobs) as pool:
-        for seed, taken, counts, failure in pool.map(run_seed, range(first, first + count), chunksize=10):
+        for seed, taken, counts, failure in pool.map(
+            partial(run_seed, kind), range(first, first + count), chunksize=10
+        ):
             if failure is not None:
                 pool.shutdown(wait=False, cancel_futures=True)
-                print(f"\nseed {seed} fails: {failure}\nreplay: python -m tools.simulate --seed {seed}")
+                print(f"\nseed {seed} fails: {failure}")
+                print(f"replay: python -m tools.simulate --world {kind} --seed {seed}")
                 return 1
             steps, happened, done = steps + taken, happened + counts, done + 1
             if done % PROGRESS_EVERY == 0:
@@ -45,10 +51,10 @@ def run_many(first: int, count: int, jobs: int) -> int:
     return 0
 
 
-def run_one(seed: int) -> int:
-    print(f"seed {seed}: {Plan.draw(seed)}")
+def run_one(kind: str, seed: int) -> int:
+    print(f"seed {seed}: {WORLDS[kind].Plan.draw(seed)}")
     try:
-        world = simulate(seed)
+        world = WORLDS[kind].simulate(seed)
     except Exception:  # The whole trace is what the reader wants here.
         traceback.print_exc()
         return 1
@@ -59,12 +65,15 @@ def run_one(seed: int) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--world", choices=WORLDS, default="raft")
     parser.add_argument("--seed", type=int, help="run this one and say what happened")
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    return run_one(given.seed) if given.seed is not None else run_many(given.first, given.count, given.jobs)
+    if given.seed is not None:
+        return run_one(given.world, given.seed)
+    return run_many(given.world, given.first, given.count, given.jobs)
 
 
 if __name__ == "__main__":
