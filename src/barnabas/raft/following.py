@@ -46,7 +46,7 @@ def heard_fetch(quorum: Quorum, response: FetchResponse) -> bool:
 
 
 def _successful_fetch(quorum: Quorum, role: Follower) -> None:
-    role.fetch_deadline_ms = quorum.now_ms + quorum.settings.fetch_timeout_ms
+    role.fetch_deadline_ms = quorum.random_fetch_deadline_ms()
     role.has_fetched = True
 
 

@@ -249,7 +249,7 @@ def heard_update_voter(quorum: Quorum, response: UpdateRaftVoterResponse) -> boo
         return False
     if isinstance(quorum.role, Follower):
         quorum.role.has_updated_leader = True
-        quorum.role.fetch_deadline_ms = quorum.now_ms + quorum.settings.fetch_timeout_ms
+        quorum.role.fetch_deadline_ms = quorum.random_fetch_deadline_ms()
         quorum.role.has_fetched = True
     return True
 

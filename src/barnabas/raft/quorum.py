@@ -124,6 +124,15 @@ class Quorum:
         timeout_ms = self.settings.election_timeout_ms
         return self.now_ms + timeout_ms + (self.rng.randrange(timeout_ms) if timeout_ms else 0)
 
+    def random_fetch_deadline_ms(self) -> int:
+        """When a follower that hears nothing more stands itself, within the fetch timeout.
+
+        A leader answers all of its followers in the moment of an append. Were their deadlines the same, they would
+        stand against each other and split the vote whenever a leader is lost.
+        """
+        timeout_ms = self.settings.fetch_timeout_ms
+        return self.now_ms + timeout_ms - self.rng.randrange(timeout_ms // 10 + 1)
+
     # Outgoing
 
     def send(self, peer: Peer, request: Message) -> bool:
@@ -312,7 +321,7 @@ class Quorum:
                 leader=leader_id,
                 endpoints=endpoints,
                 vote=vote if vote is not None or epoch != self.epoch else self.role.voted_key,
-                fetch_deadline_ms=self.now_ms + self.settings.fetch_timeout_ms,
+                fetch_deadline_ms=self.random_fetch_deadline_ms(),
                 update_voter_deadline_ms=self.now_ms + self.settings.fetch_timeout_ms,
             )
         )

@@ -176,10 +176,20 @@ def test_a_piece_from_the_wrong_place_is_not_written() -> None:
 def test_a_silent_leader_is_doubted_by_a_voter_and_looked_for_elsewhere() -> None:
     node = follower_of()
     node.clear()
-    node.wait(1_999)
+    node.wait(1_799)
     assert isinstance(node.role, Follower)
-    node.wait(1)
+    node.wait(201)
     assert isinstance(node.role, Prospective)
+
+
+def test_followers_that_were_answered_together_do_not_all_stand_at_once() -> None:
+    node = follower_of()
+    patience = set()
+    for _ in range(20):
+        fetched(node)
+        patience.add(node.role.fetch_deadline_ms - node.now_ms)
+    assert len(patience) > 5
+    assert all(1_800 <= each <= 2_000 for each in patience)
 
 
 def test_an_answer_from_a_later_epoch_is_believed() -> None:
