@@ -28,9 +28,11 @@ from barnabas.metadata.retention import RetentionSettings
 from barnabas.metadata.versions import METADATA_VERSION
 from barnabas.ports.disk import Disk
 from barnabas.protocol.api import Listener
-from barnabas.protocol.errors import KafkaStorageError
+from barnabas.protocol.errors import CorruptMessage, KafkaStorageError
+from barnabas.protocol.schema import ProtocolError
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, events
+from barnabas.raft.history import QuorumHistory
 from barnabas.raft.node import RaftNode
 from barnabas.raft.quorum_state import BadQuorumState, QuorumState
 from barnabas.raft.replica import NO_LEADER_ID, Endpoint, Peer, ReplicaKey
@@ -113,10 +115,7 @@ class ControllerNode:
         quorum_settings = QuorumSettings.of(values)
         rng = Random(SystemRandom().getrandbits(64))
         self.log = _open_log(disk, node, rng, clock.now_ms())
-        try:
-            saved = self.log.read_quorum_state()
-        except BadQuorumState as error:
-            raise NodeRefused(str(error)) from error
+        saved, history = _read_quorum(self.log, node)
         self.sockets = SocketServer(loop, clock, socket_settings(node), self.registry)
         self.off_loop = OffLoop(loop)
         self.peers = Peers(f"raft-client-{node.node_id}", quorum_settings.request_timeout_ms)
@@ -136,7 +135,7 @@ class ControllerNode:
             self.controller, self.replay, clock=clock, loop=loop, published=lambda: self.registration.consider()
         )
         self.listeners = self._listen(node)
-        self.raft = self._make_raft(node, storage, saved, quorum_settings, rng)
+        self.raft = self._make_raft(node, storage, saved, history, quorum_settings, rng)
         self.driver = RaftDriver(
             self.raft,
             self.log,
@@ -166,7 +165,6 @@ class ControllerNode:
             image=lambda: self.replay.image,
             loop=loop,
         )
-
         self._measure()
 
     def _measure(self) -> None:
@@ -228,16 +226,15 @@ class ControllerNode:
         node: NodeConfig,
         storage: NodeStorage,
         saved: QuorumState | None,
+        history: QuorumHistory,
         settings: QuorumSettings,
         rng: Random,
     ) -> RaftNode:
-        listener = node.controller_listener_names[0]
-        static = {node_id: Endpoint(*address) for node_id, address in node.voters.items()}
         endpoints = {name: Endpoint(at.host or "", at.port) for name, at in self.listeners.items()}
         if node.bootstrap_servers:
             bootstrap = [Peer(-2 - index, Endpoint(*at)) for index, at in enumerate(node.bootstrap_servers)]
         else:
-            bootstrap = [Peer(node_id, at) for node_id, at in static.items() if node_id != node.node_id]
+            bootstrap = [Peer(voter, Endpoint(*at)) for voter, at in node.voters.items() if voter != node.node_id]
         return RaftNode(
             local=Voter(
                 ReplicaKey(node.node_id, storage.metadata_directory_id),
@@ -245,9 +242,9 @@ class ControllerNode:
                 VersionRange(*SUPPORTED_FEATURES[KRAFT_VERSION]),
             ),
             cluster_id=storage.cluster_id,
-            listener=listener,
+            listener=node.controller_listener_names[0],
             log=self.log,
-            history=control.load_history(self.log, VoterSet.static(listener, static) if static else None),
+            history=history,
             saved=saved,
             settings=settings,
             rng=rng,
@@ -279,6 +276,12 @@ class ControllerNode:
             self._task = self._loop.create_task(self._stop())
 
     async def _stop(self) -> None:
+        try:
+            await self._leave_and_close()
+        except Exception as error:
+            self._failed(error)
+
+    async def _leave_and_close(self) -> None:
         self.registration.close()
         self.driver.receive(events.ShutdownRequested(SHUTDOWN_TIMEOUT_MS))
         try:
@@ -316,6 +319,19 @@ def _open_log(disk: Disk, node: NodeConfig, rng: Random, now_ms: int) -> Metadat
         return MetadataLog(disk, node.metadata_log_dir, metadata_log_config(node), rng=rng, now_ms=now_ms)
     except (DamagedMetadataLog, OSError, KafkaStorageError) as error:
         raise NodeRefused(f"the metadata log in {node.metadata_log_dir} cannot be opened: {error}") from error
+
+
+def _read_quorum(log: MetadataLog, node: NodeConfig) -> tuple[QuorumState | None, QuorumHistory]:
+    """What this node remembers of the quorum: its own vote, and the voters that its log and settings name."""
+    static = {node_id: Endpoint(*address) for node_id, address in node.voters.items()}
+    voters = VoterSet.static(node.controller_listener_names[0], static) if static else None
+    try:
+        saved, history = log.read_quorum_state(), control.load_history(log, voters)
+    except (BadQuorumState, CorruptMessage, ProtocolError) as error:
+        raise NodeRefused(f"the metadata log in {node.metadata_log_dir} cannot be read: {error}") from error
+    if history.kraft_version not in SUPPORTED_FEATURES[KRAFT_VERSION]:
+        raise NodeRefused(f"{KRAFT_VERSION} {history.kraft_version} of this cluster is from a later release")
+    return saved, history
 
 
 async def run(node: NodeConfig) -> int:

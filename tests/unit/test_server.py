@@ -9,6 +9,8 @@ from random import Random
 
 import pytest
 
+from barnabas.cli.formatting.directories import FIRST_SNAPSHOT
+from barnabas.log.meta_properties import MetaProperties, write_meta_properties
 from barnabas.protocol.errors import ErrorCode
 from barnabas.runtime.metrics import Gauge
 from barnabas.runtime.peer import PeerLost
@@ -153,6 +155,46 @@ def test_an_observer_that_may_joins_by_itself() -> None:
             nodes.start()
             await nodes.until(lambda: nodes.running[1].raft.history.voters.ids == {1, 2})
             await nodes.until(lambda: nodes.running[2].raft.history.voters.ids == {1, 2})
+
+    run(scenario)
+
+
+def test_a_disk_that_fails_at_the_very_end_does_not_keep_the_node_from_stopping() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            nodes.start()
+            await nodes.active()
+            node = nodes.running[1]
+            await nodes.until(lambda: node.driver.flushed_offset == node.log.end.offset)
+            nodes.disks[1].fail("flush", ".log", errno.EIO)
+            node.stop()
+            with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+                await node.stopped
+
+    run(scenario)
+
+
+def test_directories_of_two_clusters_do_not_make_a_node() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            disk = nodes.disks[1]
+            disk.make_directory("/other")
+            meta = MetaProperties(cluster_id="otherOtherOtherOtherOt", node_id=1)
+            write_meta_properties(disk, "/other", meta, 0)
+            config = nodes.config(1, **{"log.dirs": f"{DIRECTORY},/other"})
+            with pytest.raises(NodeRefused, match="otherOtherOtherOtherOt"):
+                ControllerNode(config, disk, asyncio.get_running_loop())
+
+    run(scenario)
+
+
+def test_a_damaged_log_of_the_quorum_is_not_started_with() -> None:
+    async def scenario() -> None:
+        async with controllers(1) as nodes:
+            snapshot = nodes.disks[1].open(f"{DIRECTORY}/__cluster_metadata-0/{FIRST_SNAPSHOT}")
+            snapshot.write_at(snapshot.size() // 2, b"\xff" * 20)
+            with pytest.raises(NodeRefused, match="metadata log in /data cannot be read"):
+                nodes.start()
 
     run(scenario)
 

@@ -182,13 +182,15 @@ def whole_batches(batches: bytes, max_bytes: int) -> memoryview:
 
 
 def snapshot_changes(chunks: Iterable[bytes], snapshot_id: OffsetAndEpoch) -> tuple[QuorumChange, ...]:
-    """What a snapshot says about the quorum, as of the last offset it contains."""
+    """What a snapshot says about the quorum, as of the last offset it contains; CorruptMessage if it is damaged."""
     buffer, changes = bytearray(), list[QuorumChange]()
     for chunk in chunks:
         buffer += chunk
         used = 0
         for position, header in iterate_batches(buffer):
-            changes += changes_in(bytes(buffer[position : position + header.size_bytes]), 0, header)
+            batch = bytes(buffer[position : position + header.size_bytes])
+            validate(batch)
+            changes += changes_in(batch, 0, header)
             used = position + header.size_bytes
         del buffer[:used]
     return tuple(change._replace(offset=snapshot_id.offset - 1) for change in changes)

@@ -84,3 +84,12 @@ def test_a_snapshot_is_read_in_chunks_that_cut_its_batches() -> None:
     content += data_batch(2, 1)
     chunks = [content[at : at + 7] for at in range(0, len(content), 7)]
     assert control.snapshot_changes(chunks, OffsetAndEpoch(9, 1)) == (QuorumChange(8, voters=VOTERS),)
+
+
+def test_a_damaged_snapshot_is_not_believed() -> None:
+    content = bytearray(
+        control.build([control.snapshot_header(5), control.voters(VOTERS)], base_offset=0, epoch=0, timestamp_ms=0)
+    )
+    content[-10] ^= 1
+    with pytest.raises(CorruptMessage):
+        control.snapshot_changes([bytes(content)], OffsetAndEpoch(9, 1))
