@@ -20,8 +20,8 @@ from bench.measure import Row
 TITLE = "quorum: three controllers, and one that starts on a large log"
 
 FAILOVERS = 5
-WARM_UP_TOPICS = 3
-TOPICS = 5
+WARM_UP_TOPICS = 5
+TOPICS = 15
 PARTITIONS = 1_000
 LOADED_TOPICS = 100
 LAST_TOPIC = f"t{LOADED_TOPICS}"
