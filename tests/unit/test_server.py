@@ -109,6 +109,21 @@ def test_three_voters_replicate_and_fail_over() -> None:
     run(scenario)
 
 
+def test_five_voters_go_on_without_two() -> None:
+    async def scenario() -> None:
+        async with controllers(5) as nodes:
+            nodes.start()
+            for value in ("1000001", "1000002", "1000003"):
+                await set_retention(nodes, value)
+                if len(nodes.running) > 3:
+                    await nodes.cut_power(await nodes.active())
+            end = max(map(nodes.offset, nodes.running))
+            await nodes.until(lambda: all(nodes.offset(each) >= end for each in nodes.running))
+            assert {nodes.setting(each, SETTING) for each in nodes.running} == {"1000003"}
+
+    run(scenario)
+
+
 def test_a_leader_that_stops_hands_over() -> None:
     async def scenario() -> None:
         async with controllers(3) as nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -146,6 +146,7 @@ class LogBesideModel(RuleBasedStateMachine):
 
 
 TestLogBesideModel = LogBesideModel.TestCase
+TestLogBesideModel.settings = settings(stateful_step_count=20)
 
 
 @given(st.integers(0, 2**32), st.integers(0, 60))
