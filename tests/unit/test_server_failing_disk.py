@@ -60,6 +60,7 @@ def fill_up(disk: SimDisk) -> None:
         (fail_flushes(errno.ENOSPC), os.strerror(errno.ENOSPC)),
         (fill_up, "no room on the disk"),
     ],
+    ids=["a flush that fails", "a flush without room", "a full disk"],
 )
 def test_a_disk_that_fails_is_the_last_line_and_the_status(
     break_disk: Callable[[SimDisk], None], reason: str, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
