@@ -10,8 +10,10 @@ from random import Random
 import pytest
 
 from barnabas.cli.formatting.directories import FIRST_SNAPSHOT
+from barnabas.log.checkpoint import read_whole
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
 from barnabas.protocol.errors import ErrorCode
+from barnabas.raft.quorum_state import QuorumState
 from barnabas.runtime.metrics import Gauge
 from barnabas.runtime.peer import PeerLost
 from barnabas.server import ControllerNode, NodeRefused
@@ -105,6 +107,20 @@ def test_three_voters_replicate_and_fail_over() -> None:
             await nodes.until(lambda: nodes.offset(first) >= end)
             assert nodes.setting(first, SETTING) == "1000002"
             await nodes.until(lambda: all(node.registration.is_registered for node in nodes.running.values()))
+
+    run(scenario)
+
+
+def test_votes_and_epochs_are_durable_once_they_were_acted_on() -> None:
+    async def scenario() -> None:
+        async with controllers(3) as nodes:
+            nodes.start()
+            await nodes.active()
+            for node_id in list(nodes.running):
+                acted_on = nodes.running[node_id].raft.quorum.persisted
+                await nodes.cut_power(node_id)
+                saved = read_whole(nodes.disks[node_id], f"{DIRECTORY}/__cluster_metadata-0/quorum-state")
+                assert QuorumState.from_json(saved.decode()) == acted_on
 
     run(scenario)
 
