@@ -37,7 +37,7 @@ def hostile(seed: int, **changes: Any) -> Plan:
         brokers=3,
         duration_ms=15_000,
         conditions=Conditions(loss=0.02, duplication=0.1, delay_max_ms=50, straggling=0.01, straggle_max_ms=3_000),
-        cut_per_operation=0.001,
+        cut_per_operation=0.002,
         partition_every_ms=3_000,
         resign_every_ms=3_000,
         ask_every_ms=60,
@@ -87,6 +87,16 @@ def is_active_before_it_has_caught_up(patch: pytest.MonkeyPatch) -> None:
         original(self, now_ms)
 
     patch.setattr(Controller, "_activate_when_caught_up", activate)
+
+
+def ignores_where_its_records_came_to_stand(patch: pytest.MonkeyPatch) -> None:
+    original = Controller._appended
+
+    def appended(self: Controller, _base_offset: int, now_ms: int) -> None:
+        assert self._appending is not None
+        original(self, self._appending.expected_offset, now_ms)
+
+    patch.setattr(Controller, "_appended", appended)
 
 
 def replays_twice(patch: pytest.MonkeyPatch) -> None:
@@ -146,15 +156,16 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any]]] = [
     (answers_well_when_it_resigns, {}),
     (keeps_what_is_not_committed_when_it_resigns, {}),
     (is_active_before_it_has_caught_up, {}),
+    (ignores_where_its_records_came_to_stand, {"is_dynamic": True, "observers": 2, "voter_change_every_ms": 200}),
     (replays_twice, {}),
     (hands_out_the_same_producer_ids, {}),
     (lets_anybody_into_an_isr, {}),
     (skips_the_flush, {}),
-    (forgets_its_vote, {"cut_per_operation": 0.005, "voters": 5}),
+    (forgets_its_vote, {"cut_per_operation": 0.003, "voters": 5}),
     (leaves_something_out_of_snapshots, {}),
     (
         names_a_download_before_it_is_durable,
-        {"cut_per_operation": 0.005, "snapshot_bytes": 1_000, "segment_bytes": 1_000},
+        {"cut_per_operation": 0.003, "snapshot_bytes": 1_000, "segment_bytes": 1_000},
     ),
 ]
 

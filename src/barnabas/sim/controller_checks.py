@@ -33,6 +33,7 @@ from barnabas.metadata.loader import MetadataLoader
 from barnabas.ports.disk import Buffer
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsResponse
 from barnabas.raft.log_view import LogView
+from barnabas.raft.voters import VoterSet
 from barnabas.records.batch import iterate_batches
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Checks:
         self.committed_ends: dict[int, int] = {}
         self.images: dict[int, MetadataImage] = {0: EMPTY_IMAGE}
         self.producer_ids: list[range] = []
+        self.voters: dict[int, VoterSet | None] = {}
+        self._newest_voters: VoterSet | None = None
         self._loader = MetadataLoader()
         self._speculations: dict[tuple[int, int], MetadataImage] = {}
 
@@ -118,6 +121,14 @@ class Checks:
                 assert batch.base_offset == self.committed_end, "commits leave no gap"
                 self._replay(batch, data)
                 self.committed_ends[epoch] = batch.next_offset
+
+    def note_voters(self, voters: VoterSet | None, end_offset: int) -> None:
+        """All nodes see the same voters at the same offset of what is committed."""
+        known = self.voters.setdefault(end_offset, voters)
+        assert known == voters, f"other voters are seen at offset {end_offset}"
+        if end_offset == self.committed_end and voters != self._newest_voters:
+            self._newest_voters = voters
+            self.world.counts["voters changed"] += 1
 
     def _replay(self, batch: Stamped, data: memoryview) -> None:
         self.committed_end = batch.next_offset
@@ -175,6 +186,8 @@ class WatchedController(Controller):
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         if isinstance(event, MetadataCommitted):
             self._checks.published(self._node_id, event.image, event.last_offset)
+        elif isinstance(event, Appended) and event.base_offset != self._next_offset_expected:
+            self._checks.world.counts["append behind the quorum's own records"] += 1
         result = super().step(event, now_ms)
         if isinstance(event, RequestReceived):
             self._asker = event.token
@@ -194,6 +207,10 @@ class WatchedController(Controller):
         self._check_images(event)
         self._checks.world.stepped(self._node_id, event, result)
         return result
+
+    @property
+    def _next_offset_expected(self) -> int | None:
+        return None if self._appending is None else self._appending.expected_offset
 
     def _note_offsets(self, base_offset: int) -> None:
         """The quorum has taken what was decided last."""

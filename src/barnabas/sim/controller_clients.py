@@ -10,12 +10,13 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
 
-from barnabas.metadata.features import ELIGIBLE_LEADER_REPLICAS_VERSION, SUPPORTED_FEATURES
+from barnabas.metadata.features import ELIGIBLE_LEADER_REPLICAS_VERSION, KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.topics import Partition, Topic
 from barnabas.metadata.versions import METADATA_VERSION
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages import alter_partition as alteration
+from barnabas.protocol.messages import assign_replicas_to_dirs as placement
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from barnabas.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -46,9 +47,12 @@ from barnabas.protocol.uuid import Uuid
 if TYPE_CHECKING:
     from barnabas.sim.controller_world import ControllerWorld
 
+# Where the tool is, on the network.
+TOOL = -1
 TOPIC_NAMES = [f"topic-{number}" for number in range(8)]
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 SET, DELETE = 0, 1
+UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 
 class Broker:
@@ -75,15 +79,9 @@ class Broker:
             self.world.ask(self.broker_id, self._registration(), self._registered)
             return
         self.world.ask(self.broker_id, self._heartbeat(self._epoch), self._heard)
-        partition = self._led_partition()
-        if partition is not None:
-            self.world.ask(self.broker_id, partition, lambda _: None)
-        if self._rng.random() < 0.1:
-            self.world.ask(
-                self.broker_id,
-                AllocateProducerIdsRequest(broker_id=self.broker_id, broker_epoch=self._epoch),
-                lambda _: None,
-            )
+        for request in (self._changed_isr(self._epoch), self._placement(self._epoch), self._producer_ids(self._epoch)):
+            if request is not None:
+                self.world.ask(self.broker_id, request, lambda _: None)
 
     def _misbehave(self) -> None:
         chance, rng = self._rng.random(), self._rng
@@ -137,7 +135,31 @@ class Broker:
         elif response.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED:
             self._epoch = None
 
-    def _led_partition(self) -> alteration.AlterPartitionRequest | None:
+    def _producer_ids(self, epoch: int) -> Message | None:
+        if self._rng.random() < 0.9:
+            return None
+        return AllocateProducerIdsRequest(broker_id=self.broker_id, broker_epoch=epoch)
+
+    def _placement(self, epoch: int) -> Message | None:
+        """In which of its directories this broker has a replica."""
+        held = [
+            (topic.id, index)
+            for topic in self.world.checks.image.topics.by_id.contents()
+            for index, partition in topic.partitions.entries()
+            if self.broker_id in partition.replicas
+        ]
+        if not held or self._rng.random() < 0.7:
+            return None
+        topic_id, index = self._rng.choice(held)
+        topic = placement.RequestTopicData(
+            topic_id=topic_id, partitions=[placement.RequestPartitionData(partition_index=index)]
+        )
+        directory = placement.RequestDirectoryData(id=self._rng.choice(self._directories), topics=[topic])
+        return placement.AssignReplicasToDirsRequest(
+            broker_id=self.broker_id, broker_epoch=epoch, directories=[directory]
+        )
+
+    def _changed_isr(self, epoch: int) -> Message | None:
         """A change of the ISR of something that this broker leads, as far as it knows."""
         image = self.world.checks.image
         led = [
@@ -146,7 +168,7 @@ class Broker:
             for index, partition in topic.partitions.entries()
             if partition.leader == self.broker_id
         ]
-        if not led or self._epoch is None:
+        if not led:
             return None
         topic, index, partition = self._rng.choice(led)
         epochs = {broker.id: broker.epoch for broker in image.cluster.brokers.contents()}
@@ -155,7 +177,7 @@ class Broker:
         ]
         return alteration.AlterPartitionRequest(
             broker_id=self.broker_id,
-            broker_epoch=self._epoch,
+            broker_epoch=epoch,
             topics=[
                 alteration.RequestTopicData(
                     topic_id=topic.id,
@@ -203,7 +225,7 @@ class Tool:
         ]
         request = self._rng.choice(wishes)(self._world.checks.image)
         if request is not None:
-            self._world.ask(-1, request, lambda _: None)
+            self._world.ask(TOOL, request, lambda _: None)
 
     def _create(self, _image: MetadataImage) -> Message:
         rng = self._rng
@@ -281,11 +303,15 @@ class Tool:
         version = image.features.metadata_version
         if version is None:
             return None
-        is_elr = self._rng.random() < 0.5
+        feature, level = self._rng.choice(
+            [
+                (METADATA_VERSION, version + self._rng.randrange(2)),
+                (ELIGIBLE_LEADER_REPLICAS_VERSION, self._rng.randrange(2)),
+                (KRAFT_VERSION, 1),
+            ]
+        )
         update = FeatureUpdateKey(
-            feature=ELIGIBLE_LEADER_REPLICAS_VERSION if is_elr else METADATA_VERSION,
-            max_version_level=self._rng.randrange(2) if is_elr else version + self._rng.randrange(2),
-            upgrade_type=self._rng.choice([1, 1, 2]),
+            feature=feature, max_version_level=level, upgrade_type=self._rng.choice([UPGRADE, UPGRADE, SAFE_DOWNGRADE])
         )
         return UpdateFeaturesRequest(feature_updates=[update])
 

@@ -6,7 +6,7 @@ or a disk that fails. The power may be cut at any operation of the disk and befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,10 @@ from barnabas.log.log_config import LogConfig
 from barnabas.metadata.features import KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.protocol.api import ApiKey
 from barnabas.protocol.errors import ErrorCode, KafkaStorageError
+from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest
+from barnabas.protocol.messages.add_raft_voter import Listener as AddedListener
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse, SupportedFeatureKey
+from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, events
@@ -106,8 +109,13 @@ class WatchedProcess(ControllerProcess):
         start = max(self._committed_offset, life.log.start_offset)
         self._checks.committed(life.machine.node_id, life.raft.epoch, read_log(life.log, start, offset))
         assert offset <= self._checks.committed_end, "what is committed is whole batches"
+        self._checks.note_voters(life.raft.history.voters_at(offset - 1), offset)
         self._committed_offset = offset
         super().high_watermark_advanced(offset)
+
+    def proceed(self) -> bool:
+        self._life.raft.validate()
+        return super().proceed()
 
     def snapshot_installed(self, snapshot_id: OffsetAndEpoch) -> None:
         self._checks.world.counts["snapshot installed"] += 1
@@ -156,7 +164,7 @@ class Life:
             saved=self.log.read_quorum_state(),
             settings=world.quorum_settings,
             rng=rng,
-            bootstrap=[Peer(-2 - index, endpoint_of(node_id)) for index, node_id in enumerate(world.voter_ids)],
+            bootstrap=[Peer(-2 - index, endpoint_of(node_id)) for index, node_id in enumerate(world.node_ids)],
         )
         peers = VirtualPeers(self, world.quorum_settings.request_timeout_ms)
         self.driver = RaftDriver(
@@ -245,6 +253,37 @@ class Machine:
     def voter(self) -> Voter:
         return Voter(self.key, {LISTENER: endpoint_of(self.node_id)}, VersionRange(*SUPPORTED_FEATURES[KRAFT_VERSION]))
 
+    @property
+    def voters(self) -> VoterSet:
+        """Those that this controller acts on."""
+        assert self.life is not None
+        return self.life.raft.history.voters
+
+    def voter_sets(self, committed_end: int) -> Iterator[tuple[int, VoterSet]]:
+        """The newest voters in this log and the newest that are committed, each with where it says so at the latest."""
+        assert self.life is not None
+        history = self.life.raft.history
+        if len(history.voters):
+            yield -2 if history.voters_offset is None else history.voters_offset, history.voters
+        committed = history.voters_at(committed_end - 1)
+        if committed is not None and self.life.log.end.offset >= committed_end:
+            yield min(history.voters_offset or 0, committed_end - 1), committed
+
+    def joining_request(self) -> Message:
+        listener = AddedListener(name=LISTENER, host=f"node{self.node_id}", port=PORT)
+        return AddRaftVoterRequest(
+            cluster_id=self.world.cluster_id,
+            timeout_ms=1_000,
+            voter_id=self.node_id,
+            voter_directory_id=self.key.directory_id,
+            listeners=[listener],
+        )
+
+    def leaving_request(self) -> Message:
+        return RemoveRaftVoterRequest(
+            cluster_id=self.world.cluster_id, voter_id=self.node_id, voter_directory_id=self.key.directory_id
+        )
+
     def format(self, voters: VoterSet | None) -> None:
         """What `kafka-storage format` leaves: with `--initial-controllers` the voters, in a first snapshot."""
         directory = f"{METADATA_DIRECTORY}/{DIRECTORY}"
@@ -286,6 +325,15 @@ class Machine:
             self.life = None
         self.disk = self.disk.after_power_cut(self.world.rng) if is_power_cut else self.disk.after_kill()
 
+    def mend(self) -> None:
+        """Have the process up and its disk well."""
+        if self.life is None:
+            self.disk = self.disk.after_kill()
+            self.start()
+        else:
+            self.disk.free_bytes = None
+            self.life.loop.paused_until_ms = 0
+
     def crash(self) -> None:
         self.world.counts["crash"] += 1
         self.stop(is_power_cut=self.world.rng.random() < 0.7)
@@ -302,7 +350,7 @@ class Machine:
 
     def _start_later(self) -> None:
         # Short and long outages: some fall within an election, some outlast several.
-        delay_ms = self.world.rng.choice([10, 500, 5_000]) + self.world.rng.randrange(500)
+        delay_ms = self.world.rng.choice([10, 300, 2_000]) + self.world.rng.randrange(500)
         self.world.after(delay_ms, lambda: None if self.life is not None else self.start())
 
 

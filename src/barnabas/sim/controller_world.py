@@ -23,7 +23,7 @@ from barnabas.raft.majority import majority_size
 from barnabas.raft.settings import QuorumSettings
 from barnabas.raft.voters import VoterSet
 from barnabas.sim.controller_checks import Checks
-from barnabas.sim.controller_clients import Broker, Tool, create_topic
+from barnabas.sim.controller_clients import TOOL, Broker, Tool, create_topic
 from barnabas.sim.controller_node import LISTENER, Machine, Reply, endpoint_of, log_config
 from barnabas.sim.network import Conditions, Network
 from barnabas.sim.world import World
@@ -57,6 +57,7 @@ class Plan:
     pause_every_ms: int = 0
     resign_every_ms: int = 0
     disk_fault_every_ms: int = 0
+    voter_change_every_ms: int = 0
     encodes: bool = False
 
     @classmethod
@@ -65,13 +66,13 @@ class Plan:
         version = rng.choice([MetadataVersion.V3_9_IV0, MetadataVersion.V4_0_IV1, LATEST_METADATA_VERSION])
         plan = cls(
             voters=rng.choice([1, 3, 3, 3, 5]),
-            observers=rng.choice([0, 0, 1]),
+            observers=rng.choice([0, 0, 1, 2]),
             brokers=rng.choice([1, 3, 4]),
             is_dynamic=rng.random() < 0.7,
             metadata_version=version,
             has_elr=version.has_eligible_leader_replicas and rng.random() < 0.6,
-            duration_ms=rng.choice([10_000, 20_000]),
-            flush_max_ms=rng.choice([1, 10, 100]),
+            duration_ms=rng.choice([8_000, 15_000]),
+            flush_max_ms=rng.choice([1, 10, 50, 400]),
             snapshot_bytes=rng.choice([1_500, 4_000, 1 << 20]),
             segment_bytes=rng.choice([2_000, 1 << 20]),
             ask_every_ms=rng.choice([40, 100]),
@@ -80,17 +81,18 @@ class Plan:
         if rng.random() < 0.1:
             return plan
         plan.conditions = Conditions(
-            loss=rng.choice([0.0, 0.02, 0.1]),
+            loss=rng.choice([0.0, 0.01, 0.05]),
             duplication=rng.choice([0.0, 0.05, 0.3]),
-            delay_max_ms=rng.choice([5, 50, 400]),
-            straggling=rng.choice([0.0, 0.01, 0.1]),
+            delay_max_ms=rng.choice([5, 30, 150]),
+            straggling=rng.choice([0.0, 0.01, 0.05]),
             straggle_max_ms=rng.choice([2_000, 10_000]),
         )
-        plan.cut_per_operation = rng.choice([0.0, 0.0005, 0.003])
-        plan.partition_every_ms = rng.choice([0, 2_000, 6_000])
-        plan.pause_every_ms = rng.choice([0, 3_000])
-        plan.resign_every_ms = rng.choice([0, 2_000, 6_000])
-        plan.disk_fault_every_ms = rng.choice([0, 3_000, 8_000])
+        plan.cut_per_operation = rng.choice([0.0, 0.0002, 0.001])
+        plan.partition_every_ms = rng.choice([0, 3_000, 8_000])
+        plan.pause_every_ms = rng.choice([0, 4_000])
+        plan.resign_every_ms = rng.choice([0, 3_000, 8_000])
+        plan.disk_fault_every_ms = rng.choice([0, 4_000, 10_000])
+        plan.voter_change_every_ms = rng.choice([0, 300, 1_500])
         return plan
 
 
@@ -114,22 +116,28 @@ class ControllerWorld(World):
             max_snapshot_interval_ms=0,
         )
         self.quorum_settings = QuorumSettings.defaults(
-            fetch_snapshot_max_bytes="700", fetch_max_bytes="2000", append_linger_ms=str(self.rng.choice([0, 25]))
+            # Shorter than Kafka's: a world that waits for an election proves little meanwhile.
+            election_timeout_ms="400",
+            election_backoff_max_ms="300",
+            fetch_timeout_ms="800",
+            request_timeout_ms="600",
+            fetch_snapshot_max_bytes="700",
+            fetch_max_bytes="2000",
+            append_linger_ms=str(self.rng.choice([0, 25])),
         )
         levels = {ELIGIBLE_LEADER_REPLICAS_VERSION: int(plan.has_elr)}
         self.bootstrap = BootstrapMetadata.of_features(plan.metadata_version, levels)
-        self.voter_ids = list(range(1, plan.voters + 1))
-        self.machines = {
-            node_id: Machine(self, node_id) for node_id in [*self.voter_ids, *range(101, 101 + plan.observers)]
-        }
+        voter_ids = list(range(1, plan.voters + 1))
+        self.node_ids = [*voter_ids, *range(101, 101 + plan.observers)]
+        self.machines = {node_id: Machine(self, node_id) for node_id in self.node_ids}
         self.static_voters: VoterSet | None = None
         initial: VoterSet | None = None
         if plan.is_dynamic:
-            initial = VoterSet.of(self.machines[node_id].voter for node_id in self.voter_ids)
+            initial = VoterSet.of(self.machines[node_id].voter for node_id in voter_ids)
         else:
-            self.static_voters = VoterSet.static(LISTENER, {each: endpoint_of(each) for each in self.voter_ids})
+            self.static_voters = VoterSet.static(LISTENER, {each: endpoint_of(each) for each in voter_ids})
         for node_id, machine in self.machines.items():
-            machine.format(initial if node_id in self.voter_ids else None)
+            machine.format(initial if node_id in voter_ids else None)
             machine.start()
         broker_ids = list(range(FIRST_BROKER, FIRST_BROKER + plan.brokers))
         self.brokers = [Broker(self, broker_id) for broker_id in broker_ids]
@@ -145,6 +153,7 @@ class ControllerWorld(World):
         self._repeat(plan.pause_every_ms, self._pause)
         self._repeat(plan.resign_every_ms, self._resign)
         self._repeat(plan.disk_fault_every_ms, self._damage_disk)
+        self._repeat(plan.voter_change_every_ms, self._change_voters)
 
     def _repeat(self, every_ms: int, happen: Callable[[], object], *, ends: bool = True) -> None:
         def run() -> None:
@@ -204,7 +213,7 @@ class ControllerWorld(World):
         way = self.rng.choice(["both", "both", "inbound", "outbound"])
         self.network.isolate(group, set(ids), inbound=way != "outbound", outbound=way != "inbound")
         self.counts["partition"] += 1
-        self.after(self.rng.choice([300, 3_000, 8_000]), self._heal_network)
+        self.after(self.rng.choice([300, 1_500, 5_000]), self._heal_network)
 
     def _heal_network(self) -> None:
         if not self._is_healed:
@@ -213,7 +222,7 @@ class ControllerWorld(World):
     def _pause(self) -> None:
         machine = self._some()
         if machine.life is not None:
-            machine.life.loop.paused_until_ms = self.now_ms + self.rng.choice([50, 1_500, 6_000])
+            machine.life.loop.paused_until_ms = self.now_ms + self.rng.choice([50, 1_000, 4_000])
             self.counts["pause"] += 1
 
     def _resign(self) -> None:
@@ -232,32 +241,52 @@ class ControllerWorld(World):
             disk.fail(operation, path_end, errno.EIO)
         self.counts["disk damaged"] += 1
 
+    def _change_voters(self) -> None:
+        """Have a controller join the voters or leave them, where they are not fixed by their settings."""
+        leading = [machine for machine in self.machines.values() if machine.life and machine.life.is_leading]
+        if not leading:
+            return
+        leader = self.rng.choice(leading)
+        voter_ids = leader.voters.ids
+        machine = self._some()
+        if machine.node_id not in voter_ids:
+            self.send(TOOL, leader.node_id, machine.joining_request(), lambda _: None)
+        elif len(voter_ids) > 1:
+            self.send(TOOL, leader.node_id, machine.leaving_request(), lambda _: None)
+
     # The end
 
     def attack(self) -> None:
         self.run(self.plan.duration_ms)
 
+    def _live_voter_sets(self) -> list[VoterSet]:
+        """The newest committed set, and those that some replica has after it."""
+        committed_end = self.checks.committed_end
+        found = dict(each for machine in self.machines.values() for each in machine.voter_sets(committed_end))
+        newest_committed = max((offset for offset in found if offset < committed_end), default=-2)
+        return [voters for offset, voters in sorted(found.items()) if offset >= newest_committed]
+
     def heal(self) -> list[Machine]:
-        """Mend a random majority of the voters and the links within it, and all brokers."""
+        """Mend a random majority of every live voter set and the links within it, and all brokers."""
         self._is_healed = True
-        core_ids = self.rng.sample(self.voter_ids, majority_size(len(self.voter_ids)))
+        for machine in self.machines.values():
+            machine.mend()
+        shuffled = self.rng.sample(list(self.machines.values()), len(self.machines))
+        voter_sets = self._live_voter_sets()
+        core: list[Machine] = []
+        for machine in shuffled:
+            if not all(_has_majority(core, voters) for voters in voter_sets):
+                core.append(machine)
         self.network.conditions = Conditions()
         self.network.heal()
-        self.network.isolate(set(core_ids), set(self.machines))
-        for node_id, machine in self.machines.items():
-            if node_id not in core_ids and self.rng.random() < 0.5:
+        self.network.isolate({machine.node_id for machine in core}, set(self.machines))
+        for machine in shuffled:
+            if machine not in core and self.rng.random() < 0.5:
                 machine.stop(is_power_cut=True)
-        core = [self.machines[node_id] for node_id in core_ids]
-        for machine in core:
-            machine.disk.free_bytes = None
-            if machine.life is None:
-                machine.start()
-            else:
-                machine.life.loop.paused_until_ms = 0
         for broker in self.brokers:
             broker.is_well = True
             broker.silent_until_ms = 0
-        self._repeat(ASKING_MS, lambda: self.ask(-1, create_topic(NEW_TOPIC, 1, 1), lambda _: None), ends=False)
+        self._repeat(ASKING_MS, lambda: self.ask(TOOL, create_topic(NEW_TOPIC, 1, 1), lambda _: None), ends=False)
         return core
 
     def demand_progress(self, core: list[Machine]) -> None:
@@ -272,6 +301,10 @@ class ControllerWorld(World):
         assert self.run(HEALING_MS, is_done), (
             f"no progress within {HEALING_MS} ms of healing {sorted(machine.node_id for machine in core)}"
         )
+
+
+def _has_majority(core: list[Machine], voters: VoterSet) -> bool:
+    return len([machine for machine in core if voters.has_voter(machine.key)]) >= majority_size(len(voters))
 
 
 def simulate(seed: int, plan: Plan | None = None) -> ControllerWorld:
