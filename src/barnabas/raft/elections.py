@@ -13,6 +13,7 @@ from barnabas.raft.leader import Leader
 from barnabas.raft.learning import follow, has_cluster_id, leader_endpoints, learn
 from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.quorum import Quorum
+from barnabas.raft.quorum_state import EPOCH_END
 from barnabas.raft.replica import Peer, ReplicaKey, endpoints_of
 from barnabas.raft.responses import begin_quorum_epoch_response, end_quorum_epoch_response, vote_response
 from barnabas.raft.roles import Candidate, Follower, Prospective, Resigned
@@ -27,7 +28,7 @@ def _is_for_us(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
 def _voter_error(quorum: Quorum, sender_id: int, epoch: int) -> ErrorCode | None:
     if epoch < quorum.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
-    is_impossible = sender_id < 0 or sender_id == quorum.local.id
+    is_impossible = sender_id < 0 or sender_id == quorum.local.id or epoch >= EPOCH_END
     return ErrorCode.INVALID_REQUEST if is_impossible else None
 
 

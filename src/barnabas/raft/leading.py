@@ -183,9 +183,13 @@ def answer_fetch_snapshot(quorum: Quorum, request: FetchSnapshotRequest, version
         return fetch_snapshot_response(hint, version, ErrorCode.SNAPSHOT_NOT_FOUND)
     if not 0 <= asked.position < size:
         return fetch_snapshot_response(hint, version, ErrorCode.POSITION_OUT_OF_RANGE)
+    if request.max_bytes <= 0:
+        return fetch_snapshot_response(hint, version, ErrorCode.INVALID_REQUEST)
     replica = ReplicaKey(request.replica_id, asked.replica_directory_id)
     if isinstance(quorum.role, Leader) and replica.id != quorum.local.id:
         quorum.role.heard_from(replica, quorum.now_ms)
+    # However much is asked for, a piece stays one that can be read at once.
+    max_bytes = min(request.max_bytes, quorum.settings.fetch_snapshot_max_bytes)
     return fetch_snapshot_response(
         hint,
         version,
@@ -193,7 +197,7 @@ def answer_fetch_snapshot(quorum: Quorum, request: FetchSnapshotRequest, version
         snapshot_id=snapshot_id,
         size=size,
         position=asked.position,
-        data=quorum.log.read_snapshot(snapshot_id, asked.position, request.max_bytes),
+        data=quorum.log.read_snapshot(snapshot_id, asked.position, max_bytes),
     )
 
 

@@ -18,7 +18,7 @@ from barnabas.raft.effects import Effect
 from barnabas.raft.history import QuorumChange, QuorumHistory
 from barnabas.raft.leader import CHECK_QUORUM_FACTOR, Leader, PendingVoterChange, Progress, WaitingFetch
 from barnabas.raft.log_view import LogView, OffsetAndEpoch
-from barnabas.raft.quorum_state import QuorumState
+from barnabas.raft.quorum_state import EPOCH_END, QuorumState
 from barnabas.raft.replica import Endpoints, Peer, ReplicaKey
 from barnabas.raft.responses import LeaderHint, add_voter_response, fetch_response, remove_voter_response
 from barnabas.raft.roles import NEVER_MS, Candidate, Follower, Prospective, Resigned, Role, Unattached
@@ -115,6 +115,8 @@ class Quorum:
 
     def is_consistent(self, epoch: int, leader_id: int | None) -> bool:
         """Whether there may be such a leader, given that an epoch has at most one and that we know if we lead."""
+        if epoch >= EPOCH_END:
+            return False
         if leader_id is not None and leader_id == self.local.id:
             return epoch < self.epoch or (epoch == self.epoch and self.role.leader_id == self.local.id)
         known = self.role.leader_id

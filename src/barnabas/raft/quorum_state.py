@@ -16,6 +16,8 @@ from barnabas.raft.replica import NO_LEADER_ID, ReplicaKey
 
 FILE_NAME = "quorum-state"
 NOT_VOTED = -1
+# An epoch is an int32 and every election needs the next one: whoever names the last is not believed.
+EPOCH_END = 2**31 - 1
 NEWEST_VERSION = 1
 
 

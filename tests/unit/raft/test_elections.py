@@ -94,6 +94,15 @@ def test_requests_of_the_past_or_of_nobody_are_refused() -> None:
     assert error_of(node.ask(begin_request(2, 4, key(1)))) is ErrorCode.FENCED_LEADER_EPOCH
 
 
+def test_an_epoch_without_a_successor_is_not_believed() -> None:
+    node = Driven(1, 2, 3, saved=QuorumState(5))
+    last = 2**31 - 1
+    assert error_of(node.ask(vote_from(key(2), last, EMPTY, to=key(1)))) is ErrorCode.INVALID_REQUEST
+    assert error_of(node.ask(begin_request(2, last, key(1)))) is ErrorCode.INVALID_REQUEST
+    assert node.quorum.epoch == 5
+    assert granted(node.ask(vote_from(key(2), last - 1, EMPTY, to=key(1))))
+
+
 def test_a_vote_meant_for_another_disk_is_not_given() -> None:
     node = Driven(1, 2, 3)
     response = node.ask(vote_from(key(2), 3, EMPTY, to=key(1, disk=2)))

@@ -154,13 +154,17 @@ def test_a_snapshot_is_handed_out_piece_by_piece() -> None:
     snapshot_id = OffsetAndEpoch(3, 1)
     node.storage.log.snapshots[snapshot_id] = b"0123456789"
 
-    def fetch(which: OffsetAndEpoch, position: int, epoch: int = 1) -> Any:
-        request = fetch_snapshot_request(CLUSTER, epoch, key(2), which, position, max_bytes=4)
+    def fetch(which: OffsetAndEpoch, position: int, epoch: int = 1, max_bytes: int = 4) -> Any:
+        request = fetch_snapshot_request(CLUSTER, epoch, key(2), which, position, max_bytes=max_bytes)
         return node.ask(request).topics[0].partitions[0]
 
     answer = fetch(snapshot_id, 8)
     assert (bytes(answer.unaligned_records), answer.size, answer.position) == (b"89", 10, 8)
     assert bytes(fetch(snapshot_id, 0).unaligned_records) == b"0123"
+    assert fetch(snapshot_id, 0, max_bytes=0).error_code == ErrorCode.INVALID_REQUEST
+    assert fetch(snapshot_id, 0, max_bytes=-1).error_code == ErrorCode.INVALID_REQUEST
+    object.__setattr__(node.quorum.settings, "fetch_snapshot_max_bytes", 7)
+    assert bytes(fetch(snapshot_id, 0, max_bytes=2**31 - 1).unaligned_records) == b"0123456"
     assert fetch(snapshot_id, 10).error_code == ErrorCode.POSITION_OUT_OF_RANGE
     assert fetch(snapshot_id, -1).error_code == ErrorCode.POSITION_OUT_OF_RANGE
     assert fetch(OffsetAndEpoch(2, 1), 0).error_code == ErrorCode.SNAPSHOT_NOT_FOUND
