@@ -127,6 +127,18 @@ class MetadataLog:
 
     # Cleaning
 
+    def keep_own_snapshot(self, snapshot_id: OffsetAndEpoch) -> bool:
+        """Give a snapshot that was written here its name; false where the log has moved beyond it and it is dropped.
+
+        That is so when a later one was installed meanwhile. An older snapshot beside it would look like a fork to
+        followers that are at the log's start.
+        """
+        if snapshot_id.offset < self.start_offset:
+            self.snapshots.drop_own(snapshot_id)
+            return False
+        self.snapshots.freeze_own(snapshot_id)
+        return True
+
     def clean(self, settings: RetentionSettings, safe_offset: int, now_ms: int) -> OffsetAndEpoch | None:
         """Delete the snapshots, and the log before the next one, that retention wants gone; the oldest that stays.
 

@@ -111,6 +111,9 @@ class SnapshotFiles:
         """Give what was written its name, durably."""
         self._name(self._own_path(snapshot_id), snapshot_id)
 
+    def drop_own(self, snapshot_id: OffsetAndEpoch) -> None:
+        self._disk.remove(self._own_path(snapshot_id))
+
     def freeze_download(self, snapshot_id: OffsetAndEpoch) -> None:
         """Make what was downloaded durable, and give it its name."""
         part = self._path(snapshot_id) + PART

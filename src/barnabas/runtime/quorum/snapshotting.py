@@ -104,9 +104,11 @@ class Snapshotter:
         if self._is_closed:
             return
         try:
-            self._log.snapshots.freeze_own(snapshot_id)
+            is_kept = self._log.keep_own_snapshot(snapshot_id)
         except OSError as error:
             self._failed(error)
+            return
+        if not is_kept:
             return
         LOG.info("snapshot written", extra={"end_offset": snapshot_id.offset, "epoch": snapshot_id.epoch})
         self._generated(snapshot_id)

@@ -90,7 +90,7 @@ class LogBesideModel(RuleBasedStateMachine):
         snapshot_id = self.model.end_if_truncated(self.committed)
         self.model.snapshots[snapshot_id] = snapshot(snapshot_id.epoch)
         self.log.snapshots.write_own(snapshot_id, [snapshot(snapshot_id.epoch)])
-        self.log.snapshots.freeze_own(snapshot_id)
+        assert self.log.keep_own_snapshot(snapshot_id)
 
     @rule()
     def clean(self) -> None:
@@ -192,6 +192,18 @@ def test_quorum_state_is_read_back_and_a_damaged_one_refused() -> None:
     disk.open(f"/data/{DIRECTORY}/quorum-state").truncate(5)
     with pytest.raises(BadQuorumState, match="__cluster_metadata-0: quorum-state"):
         log.read_quorum_state()
+
+
+def test_an_own_snapshot_that_was_overtaken_by_an_installed_one_is_dropped() -> None:
+    disk = formatted()
+    log = open_log(disk)
+    own, later = OffsetAndEpoch(5, 1), OffsetAndEpoch(10, 2)
+    log.snapshots.write_own(own, [snapshot(1)])
+    log.snapshots.write_chunk(later, 0, snapshot(2))
+    log.install_snapshot(later, NOW)
+    assert not log.keep_own_snapshot(own)
+    assert log.earliest_snapshot_id == log.latest_snapshot_id == later
+    assert [name for name in disk.names(f"/data/{DIRECTORY}") if ".checkpoint" in name] == [snapshot_name(later)]
 
 
 def test_a_log_that_lacks_its_beginning_and_a_snapshot_of_it_is_refused() -> None:
