@@ -242,7 +242,10 @@ class ControllerWorld(World):
         self.counts["disk damaged"] += 1
 
     def _change_voters(self) -> None:
-        """Have a controller join the voters or leave them, where they are not fixed by their settings."""
+        """Have a controller join the voters or leave them, where they are not fixed by their settings.
+
+        The request is there at once: one that arrives after the healing could take the healed majority away.
+        """
         leading = [machine for machine in self.machines.values() if machine.life and machine.life.is_leading]
         if not leading:
             return
@@ -250,9 +253,9 @@ class ControllerWorld(World):
         voter_ids = leader.voters.ids
         machine = self._some()
         if machine.node_id not in voter_ids:
-            self.send(TOOL, leader.node_id, machine.joining_request(), lambda _: None)
+            leader.receive(machine.joining_request(), lambda _: None)
         elif len(voter_ids) > 1:
-            self.send(TOOL, leader.node_id, machine.leaving_request(), lambda _: None)
+            leader.receive(machine.leaving_request(), lambda _: None)
 
     # The end
 
@@ -270,6 +273,9 @@ class ControllerWorld(World):
         """Mend a random majority of every live voter set and the links within it, and all brokers."""
         self._is_healed = True
         for machine in self.machines.values():
+            if self.plan.voter_change_every_ms and machine.life is not None and machine.life.is_leading:
+                # With it goes the change of voters that it may be about to make.
+                machine.stop(is_power_cut=False)
             machine.mend()
         shuffled = self.rng.sample(list(self.machines.values()), len(self.machines))
         voter_sets = self._live_voter_sets()
