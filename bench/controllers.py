@@ -5,13 +5,15 @@ Both kinds get the same settings and directories that were formatted alike, and 
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
+from random import SystemRandom
 from typing import Literal, TypeVar
 
 from barnabas.cli.formatting.controllers import new_id
@@ -31,7 +33,7 @@ from barnabas.protocol.schema import Message
 from barnabas.raft.log_view import METADATA_TOPIC
 from barnabas.runtime.clock import SystemClock
 from interop.referee import java_command
-from interop.watched_process import WatchedProcess, free_ports
+from interop.watched_process import WatchedProcess
 
 Kind = Literal["ours", "Apache Kafka"]
 
@@ -40,6 +42,8 @@ LISTENER = "CONTROLLER"
 BROKERS = (101, 102, 103)
 LIMIT_MS = 60_000
 PAUSE_S = 0.002
+# Below those that a system gives to whoever asks for any: a port waits here for a JVM to start, and nobody may take it.
+PORTS = range(24_000, 32_000)
 BROKER_RESOURCE = 4
 # Said by, or of, a controller that is not the active one.
 ASK_ANOTHER = (
@@ -167,11 +171,14 @@ class Controllers:
 
     def wait_until_level(self) -> int:
         """Wait until every voter has the whole log; the leader's id."""
-        while True:
+        deadline = Deadline(SystemClock(), LIMIT_MS)
+        while not deadline.is_over:
             state = self.describe()
             if all(voter.log_end_offset >= state.high_watermark > 0 for voter in state.current_voters):
                 return state.leader_id
             time.sleep(PAUSE_S)
+        logs = "\n".join(f"--- {node_id}\n{node.log()}" for node_id, node in self.nodes.items())
+        raise AssertionError(f"a voter has not caught up within {LIMIT_MS} ms\n{logs}")
 
     def start(self) -> None:
         for node in self.nodes.values():
@@ -190,7 +197,7 @@ def _quorum_code(answer: quorum.DescribeQuorumResponse) -> int:
 
 def format_controllers(home: Path, count: int) -> list[int]:
     """Directories of a quorum that is still to be started; the ports that its settings name."""
-    ports = free_ports(count)
+    ports = _free_ports(count)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     voters = [f"{node_id}@{address}:{new_id()}" for node_id, address in enumerate(addresses, start=1)]
     for node_id, address in enumerate(addresses, start=1):
@@ -213,6 +220,15 @@ def format_controllers(home: Path, count: int) -> list[int]:
         status = run_storage([*arguments, "--initial-controllers", ",".join(voters)], StringIO(), err)
         assert status == 0, err.getvalue()
     return ports
+
+
+def _free_ports(count: int) -> list[int]:
+    free: list[int] = []
+    while len(free) < count:
+        port = SystemRandom().choice(PORTS)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            free += [port] if port not in free else []
+    return free
 
 
 @contextmanager
