@@ -47,15 +47,22 @@ def assert_tools_say_the_same(cluster: MixedCluster) -> None:
 
 
 def move_leadership(cluster: MixedCluster, node_id: int) -> None:
-    """Restart whoever leads until it is this node."""
-    for _ in range(30):
-        leader_id = cluster.leader_id()
-        if leader_id == node_id:
-            return
-        cluster.controllers[leader_id].stop()
-        cluster.leader_id()
-        cluster.controllers[leader_id].start()
-    raise AssertionError(f"node {node_id} was never elected\n{cluster.logs()}")
+    """Have this node elected: while the third is down the quorum commits, then the leader is killed.
+
+    So the third cannot win when it is back: it lacks what was committed.
+    """
+    leader_id = cluster.leader_id()
+    if leader_id == node_id:
+        return
+    (third_id,) = set(cluster.controllers) - {leader_id, node_id}
+    cluster.controllers[third_id].stop()
+    topic = f"without-{third_id}-{cluster.controllers[node_id].mark()}"
+    created = cluster.topics("--create", "--topic", topic)
+    assert created.out == f"Created topic {topic}.\n", (created, cluster.logs())
+    cluster.controllers[leader_id].kill()
+    cluster.controllers[third_id].start()
+    assert cluster.leader_id() == node_id, cluster.logs()
+    cluster.controllers[leader_id].start()
 
 
 @pytest.mark.parametrize(("first", "joining"), [("o", "a"), ("a", "o"), ("o", "o")])
