@@ -44,7 +44,6 @@ ROUNDS = 5
 PARTITIONS = 6
 NOW_MS = 1_700_000_000_000
 SIZE = Layout(">i")
-SET = eval(os.environ.get("SET", "{}"))
 PRODUCE_VERSION, FETCH_VERSION = 11, 12
 
 
