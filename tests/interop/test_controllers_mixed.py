@@ -109,4 +109,4 @@ def test_a_static_quorum_becomes_a_dynamic_one(tmp_path: Path, tools: Tools) -> 
             assert cluster.directory_id(node_id) in described
         move_leadership(cluster, 2)
         cluster.topics("--create", "--topic", "after", "--partitions", "2")
-        assert cluster.topics("--list").out.split() == ["after", "before"]
+        assert {"after", "before"} <= set(cluster.topics("--list").out.split())
