@@ -12,6 +12,7 @@ import textwrap
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TextIO, TypeVar
 
 KAFKA_VERSION = "4.3.1"  # The release whose files, messages and tools these are.
@@ -32,13 +33,17 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Option(Generic[T]):
-    """One option of a tool; `argument` names its value on the help page and is None for one that takes none."""
+    """One option of a tool; `argument` names its value on the help page and is None for one that takes none.
+
+    An option whose value is optional takes the next word for it, unless that looks like an option itself.
+    """
 
     name: str
     help: str
     argument: str | None
     convert: Callable[[str], T]
     default: T | None = None
+    has_optional_value: bool = False
 
 
 def flag(name: str, help: str) -> Option[str]:
@@ -51,11 +56,16 @@ def text(name: str, help: str, *, argument: str, default: str | None = None) -> 
 
 def integer(name: str, help: str, *, argument: str, default: int | None = None) -> Option[int]:
     """A 32-bit number."""
-    return Option(name, help, argument, _int32, default)
+    return Option(name, help, argument, partial(_number, bits=32), default)
 
 
-def _int32(value: str) -> int:
-    if not _INTEGER.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
+def long_integer(name: str, help: str, *, argument: str, default: int | None = None) -> Option[int]:
+    """A 64-bit number."""
+    return Option(name, help, argument, partial(_number, bits=64), default)
+
+
+def _number(value: str, *, bits: int) -> int:
+    if not _INTEGER.fullmatch(value) or not -(2 ** (bits - 1)) <= int(value) < 2 ** (bits - 1):
         raise ValueError(value)
     return int(value)
 
@@ -83,10 +93,18 @@ class ParsedOptions:
             if option.default is None:
                 raise UsageError(f'Missing required argument "[{option.name}]"', shows_help=True)
             return option.default
-        try:
-            return option.convert(given[0])
-        except ValueError:
-            raise UsageError(f"Cannot parse argument '{given[0]}' of option {option.name}") from None
+        return _converted(option, given[0])
+
+    def values(self, option: Option[T]) -> list[T]:
+        """Every value that an option was given."""
+        return [_converted(option, value) for value in self._given.get(option.name, [])]
+
+
+def _converted(option: Option[T], value: str) -> T:
+    try:
+        return option.convert(value)
+    except ValueError:
+        raise UsageError(f"Cannot parse argument '{value}' of option {option.name}") from None
 
 
 @dataclass(frozen=True)
@@ -136,6 +154,8 @@ class Tool:
             values = given.setdefault(name, [])
             if option.argument is None:
                 continue
+            if option.has_optional_value and not equals and (not words or words[0].startswith("-")):
+                continue
             if not equals and not words:
                 raise UsageError(f"Option {name} requires an argument")
             values.append(value if equals else words.popleft())
@@ -144,7 +164,7 @@ class Tool:
     def print_help(self, to: TextIO) -> None:
         rows = [
             (
-                f"--{option.name}" + (f" <{option.argument}>" if option.argument else ""),
+                f"--{option.name}" + _argument_shown(option),
                 option.help + (f" Default: {option.default}." if option.default is not None else ""),
             )
             for option in sorted((HELP, VERSION, *self.options), key=lambda option: option.name)
@@ -154,3 +174,9 @@ class Tool:
             lines = textwrap.wrap(body, _HELP_WIDTH - width)
             for left, line in zip([head] + [""] * len(lines), lines, strict=False):
                 print(f"{left:{width}}{line}", file=to)
+
+
+def _argument_shown(option: Option[Any]) -> str:
+    if option.argument is None:
+        return ""
+    return f" [{option.argument}]" if option.has_optional_value else f" <{option.argument}>"

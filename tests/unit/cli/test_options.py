@@ -6,7 +6,17 @@ import io
 
 import pytest
 
-from barnabas.cli.options import KAFKA_VERSION, ParsedOptions, Tool, UsageError, flag, integer, text
+from barnabas.cli.options import (
+    KAFKA_VERSION,
+    Option,
+    ParsedOptions,
+    Tool,
+    UsageError,
+    flag,
+    integer,
+    long_integer,
+    text,
+)
 
 LOUD = flag("loud", "Say more.")
 FILES = text("files", "The files.", argument="file, ...")
@@ -114,3 +124,36 @@ def test_values_are_read_when_they_are_asked_for() -> None:
     options = TOOL.parse(["--count", "many"])
     with pytest.raises(UsageError):
         options.value(COUNT)
+
+
+def test_an_option_that_may_stand_often_gives_all_its_values_in_their_order() -> None:
+    tool = Tool("kafka-sample", "Collects.", (LOUD, FILES, COUNT))
+    assert tool.parse(["--files", "b", "--loud", "--files=a"]).values(FILES) == ["b", "a"]
+    assert tool.parse([]).values(COUNT) == []
+    with pytest.raises(UsageError, match="Cannot parse argument 'x' of option count"):
+        tool.parse(["--count", "1", "--count", "x"]).values(COUNT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        (["--codec"], []),
+        (["--codec", "lz4"], ["lz4"]),
+        (["--codec=lz4"], ["lz4"]),
+        (["--codec", "--loud"], []),
+    ],
+)
+def test_an_optional_value_is_the_next_word_that_is_no_option(arguments: list[str], values: list[str]) -> None:
+    codec = Option("codec", "The codec.", "codec", str, has_optional_value=True)
+    options = Tool("kafka-sample", "Compresses.", (codec, LOUD)).parse(arguments)
+    assert options.has(codec)
+    assert options.values(codec) == values
+    assert options.has(LOUD) == ("--loud" in arguments)
+
+
+def test_a_long_number_has_64_bits() -> None:
+    limit = long_integer("limit", "The most.", argument="ms")
+    tool = Tool("kafka-sample", "Counts.", (limit,))
+    assert tool.parse(["--limit", "9223372036854775807"]).value(limit) == 2**63 - 1
+    with pytest.raises(UsageError, match="Cannot parse argument"):
+        tool.parse(["--limit", "9223372036854775808"]).value(limit)
