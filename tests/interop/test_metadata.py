@@ -12,7 +12,7 @@ from barnabas.metadata.bootstrap import BootstrapMetadata, read_checkpoint, writ
 from barnabas.metadata.features import FEATURES, default_levels
 from barnabas.metadata.framing import build_batches, read_batches
 from barnabas.metadata.image import MetadataImage, Provenance
-from barnabas.metadata.loader import MetadataLoader
+from barnabas.metadata.loader import MetadataLoader, SnapshotLoad
 from barnabas.metadata.versions import LATEST_METADATA_VERSION, MetadataVersion
 from barnabas.protocol.metadata_records.partition import PartitionRecord
 from barnabas.protocol.metadata_records.partition_change import PartitionChangeRecord
@@ -80,7 +80,7 @@ def test_every_snapshot_of_an_apache_node_is_the_one_that_we_would_write(apache_
         loader.load(batch for batch in batches if batch.last_offset < end_offset)
         assert loader.image.provenance[:2] == (end_offset - 1, epoch)
         assert in_one_order(loader.image.records()) == in_one_order(records)
-        read = MetadataLoader().load_snapshot(records, loader.image.provenance).image
+        read = SnapshotLoad(records, loader.image.provenance).load()
         assert read == loader.image
 
 

@@ -15,6 +15,7 @@ from barnabas.controller.effects import Respond
 from barnabas.controller.operations import OPERATIONS
 from barnabas.log.flush import Flush
 from barnabas.metadata.image import NO_PRODUCER_IDS
+from barnabas.metadata.loader import Published
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from barnabas.runtime.quorum import snapshotting
 from barnabas.runtime.quorum.metadata_log import MetadataLog
@@ -102,7 +103,7 @@ def ignores_where_its_records_came_to_stand(patch: pytest.MonkeyPatch) -> None:
 def replays_twice(patch: pytest.MonkeyPatch) -> None:
     original = MetadataReplay.load_piece
 
-    def load_piece(self: MetadataReplay, high_watermark: int) -> int:
+    def load_piece(self: MetadataReplay, high_watermark: int) -> list[Published]:
         before = self.next_offset
         original(self, high_watermark)
         self.next_offset = before

@@ -166,6 +166,13 @@ class ClusterDelta:
         self.brokers = MapDelta(base.brokers)
         self.controllers = MapDelta(base.controllers)
 
+    @classmethod
+    def between(cls, base: ClusterImage, image: ClusterImage) -> ClusterDelta:
+        delta = cls(base)
+        delta.brokers = MapDelta.between(base.brokers, image.brokers)
+        delta.controllers = MapDelta.between(base.controllers, image.controllers)
+        return delta
+
     def register_broker(self, record: RegisterBrokerRecord) -> None:
         self.brokers.put(record.broker_id, BrokerRegistration.of(record))
 
@@ -209,10 +216,6 @@ class ClusterDelta:
         if broker.epoch != epoch:
             raise ReplayError(f"broker {broker_id} is changed in epoch {epoch} but registered in {broker.epoch}")
         return broker
-
-    def remove_unmentioned(self) -> None:
-        self.brokers.remove_unmentioned()
-        self.controllers.remove_unmentioned()
 
     def apply(self) -> ClusterImage:
         if not self.brokers.changes and not self.controllers.changes:

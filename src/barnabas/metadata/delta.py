@@ -13,7 +13,7 @@ from barnabas.metadata.cluster import ClusterDelta
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType, set_client_quota, set_config
 from barnabas.metadata.errors import ReplayError
 from barnabas.metadata.finalized_features import FeaturesDelta
-from barnabas.metadata.image import NO_PRODUCER_IDS, MetadataImage, Provenance
+from barnabas.metadata.image import MetadataImage, Provenance
 from barnabas.metadata.map_delta import MapDelta, NestedMapDelta
 from barnabas.metadata.topics import TopicsDelta
 from barnabas.protocol.metadata_records.access_control_entry import AccessControlEntryRecord
@@ -70,20 +70,28 @@ class MetadataDelta:
         self.scram = MapDelta(base.scram)
         self.delegation_tokens = MapDelta(base.delegation_tokens)
 
+    @classmethod
+    def between(cls, base: MetadataImage, image: MetadataImage) -> MetadataDelta:
+        """How an image differs from another one; what is the same in both is no change."""
+        delta = cls(base)
+        delta.features = FeaturesDelta.between(base.features, image.features)
+        delta.cluster = ClusterDelta.between(base.cluster, image.cluster)
+        delta.topics = TopicsDelta.between(base.topics, image.topics)
+        delta.configs = NestedMapDelta.between(base.configs, image.configs)
+        delta.client_quotas = NestedMapDelta.between(base.client_quotas, image.client_quotas)
+        if image.next_producer_id != base.next_producer_id:
+            delta.next_producer_id = image.next_producer_id
+        delta.acls = MapDelta.between(base.acls, image.acls)
+        delta.scram = MapDelta.between(base.scram, image.scram)
+        delta.delegation_tokens = MapDelta.between(base.delegation_tokens, image.delegation_tokens)
+        return delta
+
     def replay(self, record: Message) -> None:
         """Take in one record; ReplayError where it does not fit. Transactions are the loader's."""
         replay = REPLAY.get(type(record))
         if replay is None:
             raise ReplayError(f"{type(record).__name__} does not change an image")
         replay(self, record)
-
-    def remove_unmentioned(self) -> None:
-        """Take out what the records replayed so far did not mention: they were a snapshot, and that was all of it."""
-        parts = (self.features, self.cluster, self.topics, self.configs, self.client_quotas)
-        for part in (*parts, self.acls, self.scram, self.delegation_tokens):
-            part.remove_unmentioned()
-        if self.next_producer_id is None:
-            self.next_producer_id = NO_PRODUCER_IDS
 
     def apply(self, provenance: Provenance) -> MetadataImage:
         """The image with the changes made; the base and the delta stay as they are."""

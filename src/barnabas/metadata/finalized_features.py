@@ -47,6 +47,14 @@ class FeaturesDelta:
         self.metadata_version: MetadataVersion | None = None
         self.levels = MapDelta(base.levels)
 
+    @classmethod
+    def between(cls, base: FeaturesImage, image: FeaturesImage) -> FeaturesDelta:
+        delta = cls(base)
+        if image.metadata_version != base.metadata_version:
+            delta.metadata_version = image.metadata_version
+        delta.levels = MapDelta.between(base.levels, image.levels)
+        return delta
+
     def set_level(self, record: FeatureLevelRecord) -> None:
         if record.name == METADATA_VERSION:
             try:
@@ -59,9 +67,6 @@ class FeaturesDelta:
             self.levels.remove(record.name)
         else:
             self.levels.put(record.name, record.feature_level)
-
-    def remove_unmentioned(self) -> None:
-        self.levels.remove_unmentioned()
 
     def apply(self) -> FeaturesImage:
         if self.metadata_version is None and not self.levels.changes:

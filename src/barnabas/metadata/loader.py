@@ -8,6 +8,7 @@ middle of a batch, because a transaction begins there, is not one to make a snap
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from barnabas.metadata.delta import MetadataDelta
@@ -23,34 +24,49 @@ TRANSACTION_RECORDS: tuple[type[Message], ...] = (BeginTransactionRecord, EndTra
 
 
 class Published(NamedTuple):
-    """A new image and how it differs from the one before; `size_bytes` of log, or None where it was a snapshot."""
+    """A new image, how it differs from the one before, and the `size_bytes` of log that made the difference."""
 
     delta: MetadataDelta
     image: MetadataImage
-    size_bytes: int | None
+    size_bytes: int
+
+
+class SnapshotLoad:
+    """The image of a snapshot on its way: some records at a time, so that others get their turn in between."""
+
+    def __init__(self, records: Iterable[VersionedRecord], provenance: Provenance) -> None:
+        self._records = iter(records)
+        self._provenance = provenance
+        self._delta = MetadataDelta(EMPTY_IMAGE)
+
+    def load_piece(self, records_max: int) -> MetadataImage | None:
+        """Take in some more records; the image once there are no more."""
+        left = records_max
+        for record in islice(self._records, records_max):
+            self._delta.replay(record.message)
+            left -= 1
+        return self._delta.apply(self._provenance) if left else None
+
+    def load(self) -> MetadataImage:
+        """Take in all the rest."""
+        for record in self._records:
+            self._delta.replay(record.message)
+        return self._delta.apply(self._provenance)
 
 
 class MetadataLoader:
-    """Follows the committed log. `image` is the latest one published."""
+    """Follows the committed log. `image` is the latest one published, or that of a snapshot."""
 
     def __init__(self, image: MetadataImage = EMPTY_IMAGE) -> None:
-        self._reset(image)
+        self.adopt(image)
 
-    def _reset(self, image: MetadataImage) -> None:
+    def adopt(self, image: MetadataImage) -> None:
+        """Go on from this image: what was before it, an open transaction too, counts no more."""
         self.image = image
         self.is_in_transaction = False
         self._delta = MetadataDelta(image)
         self._at = image.provenance
         self._size_bytes = 0
-
-    def load_snapshot(self, records: Iterable[VersionedRecord], provenance: Provenance) -> Published:
-        """Replace the image by the one of a snapshot. The delta still says what differs from the image before."""
-        delta = MetadataDelta(self.image)
-        for record in records:
-            delta.replay(record.message)
-        delta.remove_unmentioned()
-        self._reset(delta.apply(provenance))
-        return Published(delta, self.image, None)
 
     def load(self, batches: Iterable[MetadataBatch]) -> list[Published]:
         """Take in committed batches, and publish once what they change; more often where transactions begin."""
@@ -96,5 +112,5 @@ class MetadataLoader:
         delta = self._delta
         image = delta.apply(self._at._replace(is_batch_aligned=is_batch_aligned))
         published = Published(delta, image, self._size_bytes)
-        self._reset(image)
+        self.adopt(image)
         return published

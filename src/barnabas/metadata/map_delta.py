@@ -22,6 +22,12 @@ class MapDelta(Generic[K, V]):
         self.base = base
         self.changes: dict[K, V | None] = {}
 
+    @classmethod
+    def between(cls, base: SortedMap[K, V], image: SortedMap[K, V]) -> MapDelta[K, V]:
+        delta = cls(base)
+        delta.changes = base.changes_to(image)
+        return delta
+
     def get(self, key: K) -> V | None:
         """What the key stands for once the changes are made."""
         return self.changes[key] if key in self.changes else self.base.get(key)
@@ -31,11 +37,6 @@ class MapDelta(Generic[K, V]):
 
     def remove(self, key: K) -> None:
         self.changes[key] = None
-
-    def remove_unmentioned(self) -> None:
-        """Take out every key that has not been changed: a snapshot says all there is."""
-        for key in self.base:
-            self.changes.setdefault(key, None)
 
     def apply(self) -> SortedMap[K, V]:
         return self.base.updated(self.changes)
@@ -50,6 +51,15 @@ class NestedMapDelta(Generic[K, V]):
         self.base = base
         self.changes: dict[K, MapDelta[str, V]] = {}
 
+    @classmethod
+    def between(
+        cls, base: SortedMap[K, SortedMap[str, V]], image: SortedMap[K, SortedMap[str, V]]
+    ) -> NestedMapDelta[K, V]:
+        delta = cls(base)
+        for key, inner in base.changes_to(image).items():
+            delta.changes[key] = MapDelta.between(base.get(key) or SortedMap(), inner or SortedMap())
+        return delta
+
     def put(self, key: K, name: str, value: V) -> None:
         self._inner(key).put(name, value)
 
@@ -60,12 +70,7 @@ class NestedMapDelta(Generic[K, V]):
         """Take out the inner map of a key, if it has one."""
         if key in self.changes or key in self.base:
             inner = self._inner(key)
-            inner.changes.clear()
-            inner.remove_unmentioned()
-
-    def remove_unmentioned(self) -> None:
-        for key in self.base:
-            self._inner(key).remove_unmentioned()
+            inner.changes = dict.fromkeys(inner.base)
 
     def apply(self) -> SortedMap[K, SortedMap[str, V]]:
         return self.base.updated({key: inner.apply() or None for key, inner in self.changes.items()})

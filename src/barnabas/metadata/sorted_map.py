@@ -100,7 +100,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             return NotImplemented
         if self._root is other._root:
             return True
-        return len(self) == len(other) and all(a == b for a, b in zip(self.entries(), other.entries(), strict=True))
+        return len(self) == len(other) and [*self] == [*other] and [*self.contents()] == [*other.contents()]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -116,6 +116,15 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
         updated: SortedMap[K, V] = SortedMap.__new__(SortedMap)
         updated._grow(nodes, self._height, self._length + update.growth)
         return updated
+
+    def changes_to(self, other: SortedMap[K, V]) -> dict[K, V | None]:
+        """What makes this map the other one by `updated`: no more than that."""
+        if self._root is other._root:
+            return {}
+        gone = dict(self.entries())
+        changes: dict[K, V | None] = {key: value for key, value in other.entries() if gone.pop(key, None) != value}
+        changes |= dict.fromkeys(gone)
+        return changes
 
 
 class _Update:

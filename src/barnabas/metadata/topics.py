@@ -163,6 +163,21 @@ class TopicsDelta:
         # Thousands of partitions have the same replicas and directories; one tuple of each kind is enough.
         self._shared: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
+    @classmethod
+    def between(cls, base: TopicsImage, image: TopicsImage) -> TopicsDelta:
+        delta = cls(base)
+        for topic_id, topic in base.by_id.changes_to(image.by_id).items():
+            was = base.by_id.get(topic_id)
+            if topic is None:
+                assert was is not None, "what is taken out was there"
+                delta.deleted[topic_id] = was
+            else:
+                changed = TopicDelta(was or topic._replace(partitions=SortedMap()), is_new=was is None)
+                changed.partitions = MapDelta.between(changed.base.partitions, topic.partitions)
+                delta.changed[topic_id] = changed
+        delta._ids = MapDelta.between(base.ids, image.ids)
+        return delta
+
     def create_topic(self, record: TopicRecord) -> None:
         is_new = record.topic_id not in self.base.by_id
         self.changed[record.topic_id] = TopicDelta(Topic(record.name, record.topic_id, SortedMap()), is_new=is_new)
@@ -230,13 +245,6 @@ class TopicsDelta:
             self.deleted[record.topic_id] = self.base.by_id[record.topic_id]
         self._ids.remove(name)
         return name
-
-    def remove_unmentioned(self) -> None:
-        for topic_id, topic in self.base.by_id.entries():
-            if topic_id not in self.changed:
-                self.deleted[topic_id] = topic
-                if self._ids.get(topic.name) == topic_id:
-                    self._ids.remove(topic.name)
 
     def apply(self) -> TopicsImage:
         if not self.changed and not self.deleted:

@@ -21,7 +21,7 @@ from barnabas.metadata.framing import (
     read_batches,
 )
 from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage, Provenance
-from barnabas.metadata.loader import MetadataLoader
+from barnabas.metadata.loader import MetadataLoader, SnapshotLoad
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.metadata.topics import Partition, Topic, TopicsImage
 from barnabas.metadata.versions import MetadataVersion
@@ -46,7 +46,7 @@ def from_snapshot(records: list[VersionedRecord], provenance: Provenance) -> Met
     """The image of a snapshot that has been through its bytes."""
     batches = build_batches(records, base_offset=0, epoch=1, timestamp_ms=1, batch_bytes_max=1000)
     read = [record for batch in read_batches(b"".join(batches)) for record in batch.records]
-    return MetadataLoader().load_snapshot(read, provenance).image
+    return SnapshotLoad(read, provenance).load()
 
 
 def batch_from(batch: MetadataBatch, offset: int) -> MetadataBatch:
@@ -74,13 +74,51 @@ def test_a_snapshot_in_the_middle_and_the_log_behind_it_end_in_the_same_image(
     batches = random_history(seed, version, 20).batches
     ahead, behind = MetadataLoader(), MetadataLoader(loaded(random_history(seed + 1, version, 10)))
     ahead.load(batches[:at] or batches[:1])
-    behind.load_snapshot(list(ahead.image.records()), ahead.image.provenance)
+    behind.adopt(from_snapshot(list(ahead.image.records()), ahead.image.provenance))
     assert behind.image == ahead.image
     # The image may lie before the begin of a transaction that is open at this point of the log.
     last_offset = ahead.image.provenance.last_contained_offset
     ahead.load(batches[at or 1 :])
     behind.load(batch_from(batch, last_offset + 1) for batch in batches if batch.last_offset > last_offset)
     assert behind.image == ahead.image
+
+
+@given(seed=SEEDS, records_max=st.integers(1, 20))
+def test_a_snapshot_in_pieces_is_the_snapshot(seed: int, records_max: int) -> None:
+    image = loaded(random_history(seed, MetadataVersion.V4_3_IV0, 10))
+    records = list(image.records())
+    load = SnapshotLoad(records, image.provenance)
+    pieces = 1
+    while (got := load.load_piece(records_max)) is None:
+        pieces += 1
+    assert got == image
+    assert pieces == len(records) // records_max + 1
+
+
+@given(seed=SEEDS, version=st.sampled_from(MetadataVersion), is_same_history=st.booleans())
+def test_the_difference_between_two_images_leads_from_one_to_the_other(
+    seed: int, version: MetadataVersion, is_same_history: bool
+) -> None:
+    before = loaded(random_history(seed, version, 10))
+    after = loaded(random_history(seed if is_same_history else seed + 1, version, 20))
+    delta = MetadataDelta.between(before, after)
+    assert delta.apply(after.provenance) == after
+    assert set(delta.topics.deleted) == {*before.topics.by_id} - {*after.topics.by_id}
+    assert {topic_id for topic_id, topic in delta.topics.changed.items() if topic.is_new} == (
+        {*after.topics.by_id} - {*before.topics.by_id}
+    )
+    for topic_id, topic in delta.topics.changed.items():
+        for partition_id in topic.partitions.changes:
+            assert before.topics.partition(topic_id, partition_id) != after.topics.partition(topic_id, partition_id)
+
+
+@given(seed=SEEDS)
+def test_between_equal_images_nothing_differs(seed: int) -> None:
+    image = loaded(random_history(seed, MetadataVersion.V4_3_IV0, 20))
+    delta = MetadataDelta.between(image, from_snapshot(list(image.records()), image.provenance))
+    again = delta.apply(image.provenance)
+    for part in MetadataImage.__dataclass_fields__:
+        assert getattr(again, part) is getattr(image, part)
 
 
 @given(seed=SEEDS, version=st.sampled_from(MetadataVersion))

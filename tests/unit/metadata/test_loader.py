@@ -6,10 +6,11 @@ from itertools import count
 
 import pytest
 
+from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.errors import ReplayError
 from barnabas.metadata.framing import MetadataBatch, VersionedRecord
 from barnabas.metadata.image import Provenance
-from barnabas.metadata.loader import MetadataLoader, Published
+from barnabas.metadata.loader import MetadataLoader, Published, SnapshotLoad
 from barnabas.protocol.metadata_records.abort_transaction import AbortTransactionRecord
 from barnabas.protocol.metadata_records.begin_transaction import BeginTransactionRecord
 from barnabas.protocol.metadata_records.end_transaction import EndTransactionRecord
@@ -136,9 +137,11 @@ def test_a_snapshot_replaces_everything_and_ends_an_open_transaction() -> None:
     loader.load([log.batch(TopicRecord(name="old", topic_id=Uuid(bytes(16)))), log.batch(BEGIN, ids(20))])
     kept = Uuid(b"k" * 16)
     provenance = Provenance(40, 7, 99, True)
-    published = loader.load_snapshot([VersionedRecord(TopicRecord(name="kept", topic_id=kept), 0)], provenance)
-    assert published.size_bytes is None
-    assert [topic.name for topic in published.delta.topics.deleted.values()] == ["old"]
+    before = loader.image
+    loader.adopt(SnapshotLoad([VersionedRecord(TopicRecord(name="kept", topic_id=kept), 0)], provenance).load())
+    delta = MetadataDelta.between(before, loader.image)
+    assert [topic.name for topic in delta.topics.deleted.values()] == ["old"]
+    assert [(topic.base.name, topic.is_new) for topic in delta.topics.changed.values()] == [("kept", True)]
     assert dict(loader.image.topics.ids) == {"kept": kept}
     assert loader.image.provenance == provenance
     assert not loader.is_in_transaction
@@ -147,6 +150,8 @@ def test_a_snapshot_replaces_everything_and_ends_an_open_transaction() -> None:
 def test_a_name_that_a_snapshot_gives_to_another_topic_leads_to_that_one() -> None:
     loader, old, new = MetadataLoader(), Uuid(b"o" * 16), Uuid(b"n" * 16)
     loader.load([Log().batch(TopicRecord(name="t", topic_id=old))])
-    loader.load_snapshot([VersionedRecord(TopicRecord(name="t", topic_id=new), 0)], Provenance(9, 1, 1, True))
-    assert dict(loader.image.topics.ids) == {"t": new}
-    assert list(loader.image.topics.by_id) == [new]
+    snapshot = SnapshotLoad([VersionedRecord(TopicRecord(name="t", topic_id=new), 0)], Provenance(9, 1, 1, True))
+    delta = MetadataDelta.between(loader.image, snapshot.load())
+    image = delta.apply(Provenance(9, 1, 1, True))
+    assert dict(image.topics.ids) == {"t": new}
+    assert list(image.topics.by_id) == [new]

@@ -45,6 +45,19 @@ def with_changes(model: dict[int, int], changes: dict[int, int | None]) -> dict[
     return {key: value for key, value in (model | changes).items() if value is not None}
 
 
+@given(CHANGES, CHANGES)
+def test_the_changes_to_another_map_are_those_that_make_it(
+    first: dict[int, int | None], more: dict[int, int | None]
+) -> None:
+    empty: SortedMap[int, int] = SortedMap()
+    tree = empty.updated(first)
+    other = tree.updated(more)
+    changes = tree.changes_to(other)
+    assert tree.updated(changes) == other
+    assert all(tree.get(key) != value for key, value in changes.items())
+    assert tree.changes_to(tree) == {}
+
+
 @given(st.lists(CHANGES, max_size=8))
 def test_updates_leave_what_a_dictionary_would_hold_in_order(all_changes: list[dict[int, int | None]]) -> None:
     tree: SortedMap[int, int] = SortedMap()

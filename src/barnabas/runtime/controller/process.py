@@ -21,6 +21,7 @@ from barnabas.ports.clock import Clock
 from barnabas.protocol.schema import Message
 from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.runtime.quorum.driver import RaftDriver, Refused
+from barnabas.runtime.quorum.following import MetadataFollower
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.runtime.quorum.snapshotting import Snapshotter
 from barnabas.runtime.timers import DeadlineTimer
@@ -41,36 +42,25 @@ class ControllerProcess:
         published: Callable[[], None],
     ) -> None:
         self.controller = controller
-        self.replay = replay
+        self.follower = MetadataFollower(replay, loop=loop, advanced=self._publish)
         self._clock = clock
-        self._loop = loop
         self._published = published
         self._events: deque[Event] = deque()
         self._quorum: wanted.QuorumChanged | None = None
         self._active_epoch: int | None = None
-        self._high_watermark = 0
-        self._is_resting = False
         self._timer = DeadlineTimer(loop, clock, lambda _: self._receive(wanted.TimerFired()))
-        self._driver: RaftDriver | None = None
-        self._snapshotter: Snapshotter | None = None
 
     def attach(self, driver: RaftDriver, snapshotter: Snapshotter) -> None:
         """Meet the quorum; before anything happens."""
-        self._driver, self._snapshotter = driver, snapshotter
+        self.follower.attach(driver, snapshotter)
 
     @property
     def driver(self) -> RaftDriver:
-        assert self._driver is not None, "a process is attached to its quorum first"
-        return self._driver
-
-    @property
-    def snapshotter(self) -> Snapshotter:
-        assert self._snapshotter is not None, "a process is attached to its quorum first"
-        return self._snapshotter
+        return self.follower.driver
 
     def load(self) -> None:
         """Take in the latest snapshot before the node joins the quorum: what it says is committed."""
-        self._load_snapshot()
+        self.follower.load()
 
     def ask(self, request: Message, context: RequestContext) -> Pending:
         """Put a request to the controller."""
@@ -91,11 +81,10 @@ class ControllerProcess:
         self._events.append(wanted.Resigned(epoch))
 
     def high_watermark_advanced(self, offset: int) -> None:
-        self._high_watermark = offset
+        self.follower.high_watermark_advanced(offset)
 
     def snapshot_installed(self, snapshot_id: OffsetAndEpoch) -> None:
-        self._high_watermark = max(self._high_watermark, snapshot_id.offset)
-        self._load_snapshot()
+        self.follower.snapshot_installed(snapshot_id)
 
     # Its turn
 
@@ -106,10 +95,8 @@ class ControllerProcess:
             self._step(quorum)
         elif self._events:
             self._step(self._events.popleft())
-        elif self._high_watermark > self.replay.next_offset and not self._is_resting:
-            self._replay_piece()
         else:
-            return False
+            return self.follower.proceed()
         return True
 
     def _quorum_now(self) -> wanted.QuorumChanged:
@@ -151,27 +138,7 @@ class ControllerProcess:
             case _:
                 assert_never(effect)
 
-    # The committed log
-
-    def _load_snapshot(self) -> None:
-        if self.replay.load_snapshot():
-            self.snapshotter.mark_loaded()
-            self._publish()
-
-    def _replay_piece(self) -> None:
-        size_bytes = self.replay.load_piece(self._high_watermark)
-        self._publish()
-        self.snapshotter.consider(self.replay.image, size_bytes, self.driver.node.history)
-        if self._high_watermark > self.replay.next_offset:
-            # Others get their turn before the next piece.
-            self._is_resting = True
-            self._loop.call_soon(self._go_on)
-
-    def _go_on(self) -> None:
-        self._is_resting = False
-        self.driver.run()
-
     def _publish(self) -> None:
-        replay = self.replay
+        replay = self.follower.replay
         self._events.append(wanted.MetadataCommitted(replay.image, replay.next_offset - 1, replay.is_in_transaction))
         self._published()
