@@ -48,15 +48,20 @@ def read_whole(disk: Disk, path: str) -> bytes:
 def replace_file(disk: Disk, path: str, data: Buffer) -> None:
     """Write a whole file durably: afterwards the old content is there or the new, never a part of either."""
     temporary = path + TEMPORARY_SUFFIX
-    file = disk.open(temporary, create=True)
+    write_flushed(disk, temporary, data)
+    disk.rename(temporary, path)
+    disk.flush_directory(path.rpartition("/")[0])
+
+
+def write_flushed(disk: Disk, path: str, data: Buffer) -> None:
+    """Give a file this content, durably; its name is not."""
+    file = disk.open(path, create=True)
     try:
         file.truncate(0)
         file.write_at(0, data)
         file.flush()
     finally:
         file.close()
-    disk.rename(temporary, path)
-    disk.flush_directory(path.rpartition("/")[0])
 
 
 def parse_number(text: str) -> int:
@@ -90,9 +95,12 @@ def read_entries(disk: Disk, path: str, parse: Callable[[list[str]], Entry]) -> 
 
 
 def write_entries(disk: Disk, path: str, lines: Iterable[str]) -> None:
+    replace_file(disk, path, _format_entries(lines))
+
+
+def _format_entries(lines: Iterable[str]) -> bytes:
     entries = list(lines)
-    text = "\n".join([str(VERSION), str(len(entries)), *entries, ""])
-    replace_file(disk, path, text.encode())
+    return "\n".join([str(VERSION), str(len(entries)), *entries, ""]).encode()
 
 
 def read_offsets(disk: Disk, path: str) -> dict[TopicPartition, int]:
@@ -100,7 +108,12 @@ def read_offsets(disk: Disk, path: str) -> dict[TopicPartition, int]:
 
 
 def write_offsets(disk: Disk, path: str, offsets: Mapping[TopicPartition, int]) -> None:
-    write_entries(disk, path, (f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()))
+    replace_file(disk, path, format_offsets(offsets))
+
+
+def format_offsets(offsets: Mapping[TopicPartition, int]) -> bytes:
+    """The content of a checkpoint file."""
+    return _format_entries(f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items())
 
 
 def _parse_offset(words: list[str]) -> tuple[TopicPartition, int]:

@@ -10,8 +10,8 @@ import errno
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 
+from barnabas.log.background_checkpoint import BackgroundCheckpoint
 from barnabas.log.checkpoint import (
     LOG_START_CHECKPOINT,
     RECOVERY_POINT_CHECKPOINT,
@@ -22,7 +22,8 @@ from barnabas.log.checkpoint import (
 )
 from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
 from barnabas.log.log_config import LogConfig
-from barnabas.log.meta_properties import MetaProperties, MetaPropertiesError, read_meta_properties
+from barnabas.log.log_directory import CHECKPOINTED, LogDirectory
+from barnabas.log.meta_properties import MetaPropertiesError, read_meta_properties
 from barnabas.log.names import (
     DELETE_DIRECTORY,
     FUTURE_DIRECTORY,
@@ -32,9 +33,9 @@ from barnabas.log.names import (
     parse_partition_directory,
     partition_directory,
 )
-from barnabas.log.partition_log import PartitionLog
+from barnabas.log.partition_log import LogWatcher, PartitionLog
 from barnabas.log.partition_metadata import read_topic_id, write_topic_id
-from barnabas.ports.disk import Disk, Lock
+from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import InconsistentTopicId, KafkaStorageError
 from barnabas.protocol.uuid import Uuid
@@ -51,26 +52,6 @@ class LogDirectoryError(Exception):
     """Directories that a node must not start with. The text is meant for whoever starts it."""
 
 
-@dataclass
-class LogDirectory:
-    """One directory that is online. `logs` and `future_logs` are those of its partitions."""
-
-    path: str
-    lock: Lock
-    meta: MetaProperties | None
-    previous_broker_epoch: int | None = None  # None where the last stop was not clean.
-    logs: dict[TopicPartition, PartitionLog] = field(default_factory=dict)
-    future_logs: dict[TopicPartition, PartitionLog] = field(default_factory=dict)
-    is_loaded: bool = False
-
-    @property
-    def partition_count(self) -> int:
-        return len(self.logs) + len(self.future_logs)
-
-    def all_logs(self) -> list[tuple[TopicPartition, PartitionLog]]:
-        return [*self.logs.items(), *self.future_logs.items()]
-
-
 class LogDirectories:
     """Made and locked by the constructor; `load` opens the logs. `logs` is the table of all live partitions."""
 
@@ -85,6 +66,7 @@ class LogDirectories:
         self._rng = rng
         self._online: dict[str, LogDirectory] = {}
         self._deletions: deque[tuple[int, str, PartitionLog | None]] = deque()
+        self._watcher: LogWatcher | None = None
         try:
             for path in paths:
                 self._open(path)
@@ -204,7 +186,14 @@ class LogDirectories:
                 "partition was moved. Remove one of the two, rather that in the directory that has failed"
             )
 
+    def watch(self, watcher: LogWatcher) -> None:
+        """Let all logs, those that are to come too, tell this one what they leave to be done later."""
+        self._watcher = watcher
+        for log in (*self.logs.values(), *self.future_logs.values()):
+            log.watcher = watcher
+
     def _add(self, directory: LogDirectory, partition: TopicPartition, log: PartitionLog, *, is_future: bool) -> None:
+        log.watcher = self._watcher
         if is_future:
             directory.future_logs[partition] = self.future_logs[partition] = log
         else:
@@ -282,7 +271,7 @@ class LogDirectories:
             if log is not None:
                 log.release()
             with suppress(OSError):
-                self._remove(path)
+                remove_tree(self._disk, path)
             raise
         return log
 
@@ -321,38 +310,39 @@ class LogDirectories:
 
     # Checkpoints
 
-    def checkpoint_recovery_points(self) -> None:
+    def checkpoint(self, *names: str) -> None:
+        """Write these checkpoints of every directory, here and now."""
         for directory in self.online:
-            self._checkpoint_recovery_points(directory)
+            for name in names:
+                self._checkpoint(directory, name)
 
-    def checkpoint_log_starts(self) -> None:
-        for directory in self.online:
-            self._checkpoint_log_starts(directory)
+    def prepare_checkpoints(self, *names: str) -> list[BackgroundCheckpoint]:
+        """These checkpoints of every directory as they are now, to be written elsewhere and put in place here."""
+        return [
+            BackgroundCheckpoint(
+                self._disk, directory.path, name, CHECKPOINTED[name](directory), directory.checkpoint_writes
+            )
+            for directory in self.online
+            for name in names
+        ]
 
-    def checkpoint_high_watermarks(self) -> None:
-        for directory in self.online:
-            offsets = {partition: log.high_watermark for partition, log in directory.logs.items()}
-            self._write(directory, REPLICATION_CHECKPOINT, offsets)
+    def put_in_place(self, checkpoint: BackgroundCheckpoint) -> None:
+        """Let a checkpoint that was written elsewhere take effect, unless another was written since."""
+        directory = self._online.get(checkpoint.directory)
+        if directory is not None:
+            with suppress(KafkaStorageError), self.guard(directory.path):
+                if directory.checkpoint_writes == checkpoint.writes_before:
+                    checkpoint.put_in_place()
+                else:
+                    checkpoint.drop()
 
     def read_high_watermarks(self, directory: LogDirectory) -> dict[TopicPartition, int]:
         return read_offsets(self._disk, f"{directory.path}/{REPLICATION_CHECKPOINT}")
 
-    def _checkpoint_recovery_points(self, directory: LogDirectory) -> None:
-        offsets = {partition: log.recovery_point for partition, log in directory.all_logs()}
-        self._write(directory, RECOVERY_POINT_CHECKPOINT, offsets)
-
-    def _checkpoint_log_starts(self, directory: LogDirectory) -> None:
-        """Note the log starts that the segments' names do not tell."""
-        offsets = {
-            partition: log.log_start_offset
-            for partition, log in directory.all_logs()
-            if log.log_start_offset > log.segments.first.base_offset
-        }
-        self._write(directory, LOG_START_CHECKPOINT, offsets)
-
-    def _write(self, directory: LogDirectory, name: str, offsets: dict[TopicPartition, int]) -> None:
+    def _checkpoint(self, directory: LogDirectory, name: str) -> None:
+        directory.checkpoint_writes += 1
         with suppress(KafkaStorageError), self.guard(directory.path):
-            write_offsets(self._disk, f"{directory.path}/{name}", offsets)
+            write_offsets(self._disk, f"{directory.path}/{name}", CHECKPOINTED[name](directory))
 
     # Moving and deleting
 
@@ -392,20 +382,14 @@ class LogDirectories:
     def deletion_due_ms(self) -> int | None:
         return min((due_ms for due_ms, _, _ in self._deletions), default=None)
 
-    def remove_due(self, now_ms: int) -> None:
-        """Remove the directories whose delay is over."""
+    def take_due(self, now_ms: int) -> list[str]:
+        """The directories whose delay is over, for whoever asks to remove with `remove_tree`, in any thread."""
         due = [waiting for waiting in self._deletions if waiting[0] <= now_ms]
         self._deletions = deque(waiting for waiting in self._deletions if waiting[0] > now_ms)
-        for _, path, log in due:
-            with suppress(KafkaStorageError), self.guard(_parent(path)):
-                if log is not None:
-                    log.release()
-                self._remove(path)
-
-    def _remove(self, path: str) -> None:
-        for name in self._disk.names(path):
-            self._disk.remove(f"{path}/{name}")
-        self._disk.remove_directory(path)
+        for _, _, log in due:
+            if log is not None:
+                log.release()
+        return [path for _, path, _ in due]
 
     def _take_out(self, partition: TopicPartition, suffix: str, *, is_future: bool) -> PartitionLog:
         """End the service of a log and rename its directory."""
@@ -419,8 +403,8 @@ class LogDirectories:
         if not is_future:
             self.topic_ids.pop(partition, None)
         # Another topic of this name must not be taken for recovered as far as this one was.
-        self._checkpoint_recovery_points(directory)
-        self._checkpoint_log_starts(directory)
+        self._checkpoint(directory, RECOVERY_POINT_CHECKPOINT)
+        self._checkpoint(directory, LOG_START_CHECKPOINT)
         return log
 
     def _move(self, log: PartitionLog, name: str) -> None:
@@ -446,9 +430,7 @@ class LogDirectories:
                 for _, log in directory.all_logs():
                     log.close(now_ms)
                 closed.append(directory)
-        self.checkpoint_recovery_points()
-        self.checkpoint_log_starts()
-        self.checkpoint_high_watermarks()
+        self.checkpoint(*CHECKPOINTED)
         for directory in self.online:
             if directory.is_loaded and directory in closed:
                 with suppress(KafkaStorageError), self.guard(directory.path):
@@ -459,6 +441,13 @@ class LogDirectories:
         for directory in self._online.values():
             directory.lock.release()
         self._online.clear()
+
+
+def remove_tree(disk: Disk, path: str) -> None:
+    """Remove a partition's directory and the files in it."""
+    for name in disk.names(path):
+        disk.remove(f"{path}/{name}")
+    disk.remove_directory(path)
 
 
 def _parent(path: str) -> str:

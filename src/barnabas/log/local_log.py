@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from barnabas.log.deleted_files import DeletedFiles
+from barnabas.log.deleted_files import DeletedFiles, remove_files
 from barnabas.log.flush import Flush, Flushable
 from barnabas.log.log_config import LogConfig
 from barnabas.log.names import DELETED, SWAP
@@ -37,7 +37,7 @@ class LocalLog:
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.log_end_offset
         self.flushed_ms = now_ms
-        self.deleted_files = DeletedFiles(disk)
+        self.deleted_files = DeletedFiles()
         self._disk = disk
         self._rng = rng
         self._has_new_names = True
@@ -175,6 +175,9 @@ class LocalLog:
             self.flushed_ms = now_ms
 
     # The end
+
+    def remove_deleted(self, now_ms: int) -> None:
+        remove_files(self._disk, self.deleted_files.take_due(now_ms))
 
     def close(self) -> None:
         """Let go of all files after everything was flushed; the active indexes are cut to their entries."""

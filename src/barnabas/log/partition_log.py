@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from barnabas.log.append import (
     AppendInfo,
@@ -48,6 +49,18 @@ from barnabas.ports.disk import Buffer, Disk
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import KafkaStorageError, OffsetOutOfRange, RecordBatchTooLarge
 from barnabas.records.batch import MAGIC, NO_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
+
+
+class LogWatcher(Protocol):
+    """Told of what makes work for later, in the middle of a change: it takes note and does nothing else."""
+
+    def rolled(self, log: PartitionLog) -> None:
+        """A segment is complete and should be made durable soon."""
+        ...
+
+    def dropped_files(self, log: PartitionLog) -> None:
+        """Files wait for `take_deleted`."""
+        ...
 
 
 class PartitionLog:
@@ -95,6 +108,7 @@ class PartitionLog:
         self.leader_epochs = loaded.leader_epochs
         self.producer_state = loaded.producer_state
         self.log_start_offset = self.high_watermark = loaded.log_start_offset
+        self.watcher: LogWatcher | None = None
         self._unflushed_snapshots: list[str] = []
         self._local = LocalLog(disk, directory, config, rng, loaded, now_ms)
 
@@ -293,6 +307,8 @@ class PartitionLog:
         snapshot = self.producer_state.take_snapshot(flush=False)
         if snapshot is not None:
             self._unflushed_snapshots.append(snapshot)
+        if self.watcher is not None:
+            self.watcher.rolled(self)
         return segment
 
     # Reading
@@ -436,19 +452,26 @@ class PartitionLog:
         self._drop_snapshots([segment for segment in originals if segment.base_offset not in kept], now_ms)
 
     def _drop_snapshots(self, segments: Iterable[LogSegment], now_ms: int) -> None:
+        """Let the producer snapshots of dropped segments go the way of their files."""
         for segment in segments:
             path = self.producer_state.set_snapshot_aside(segment.base_offset)
             if path is not None:
                 self._local.deleted_files.add(path, now_ms + self.config.file_delete_delay_ms)
+        if self.watcher is not None and self.deletion_due_ms is not None:
+            self.watcher.dropped_files(self)
 
     @property
     def deletion_due_ms(self) -> int | None:
-        """When `remove_deleted` has something to do next."""
+        """When `take_deleted` has something to give next."""
         return self._local.deleted_files.due_ms
 
+    def take_deleted(self, now_ms: int) -> list[str]:
+        """The files that were dropped file.delete.delay.ms ago, for whoever asks to remove, in any thread."""
+        return self._local.deleted_files.take_due(now_ms)
+
     def remove_deleted(self, now_ms: int) -> None:
-        """Remove the files that were dropped file.delete.delay.ms ago."""
-        self._local.deleted_files.remove_due(now_ms)
+        """Remove the files that were dropped file.delete.delay.ms ago, here and now."""
+        self._local.remove_deleted(now_ms)
 
     def remove_expired_producers(self, now_ms: int) -> None:
         self.producer_state.remove_expired(now_ms)

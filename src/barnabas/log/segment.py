@@ -122,6 +122,11 @@ class LogSegment:
     def path(self, kind: str) -> str:
         return f"{self._directory}/{offset_name(self.base_offset, kind, self.suffix)}"
 
+    @property
+    def paths(self) -> list[str]:
+        """Where its files are, as far as it has them."""
+        return [self.path(kind) for kind in SEGMENT_FILES]
+
     # What is in it
 
     @property
@@ -416,7 +421,6 @@ class LogSegment:
     def delete(self) -> None:
         """Let go of the files and remove them."""
         self.release()
-        for kind in SEGMENT_FILES:
-            path = self.path(kind)
+        for path in self.paths:
             if self._disk.exists(path):
                 self._disk.remove(path)

@@ -9,9 +9,17 @@ from unittest import mock
 
 import pytest
 
-from barnabas.log.checkpoint import TopicPartition, read_offsets, read_whole, write_offsets
-from barnabas.log.directories import LogDirectories, LogDirectoryError
+from barnabas.log.checkpoint import (
+    LOG_START_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    TopicPartition,
+    read_offsets,
+    read_whole,
+    write_offsets,
+)
+from barnabas.log.directories import LogDirectories, LogDirectoryError, remove_tree
 from barnabas.log.log_config import LogConfig
+from barnabas.log.log_directory import CHECKPOINTED
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
 from barnabas.log.names import parse_partition_directory
 from barnabas.log.partition_log import PartitionLog
@@ -42,6 +50,11 @@ def create(directories: LogDirectories, topic: str, partition: int = 0, **option
 def append(log: PartitionLog, value: bytes = b"v") -> None:
     log.append_as_leader(build_batch([Record(0, 1, None, value)]), 0, 1, origin=AppendOrigin.REPLICATION)
     log.update_high_watermark(log.log_end_offset)
+
+
+def remove_due(directories: LogDirectories, disk: SimDisk, now_ms: int) -> None:
+    for path in directories.take_due(now_ms):
+        remove_tree(disk, path)
 
 
 def parent(log: PartitionLog) -> str:
@@ -152,9 +165,7 @@ def test_the_checkpoints_tell_where_a_log_starts_and_from_where_to_recover() -> 
     log.delete_records_before(2)
     log.flush(0)
     append(log)
-    directories.checkpoint_recovery_points()
-    directories.checkpoint_log_starts()
-    directories.checkpoint_high_watermarks()
+    directories.checkpoint(*CHECKPOINTED)
     assert read_offsets(disk, "/a/recovery-point-offset-checkpoint") == {ORDERS: 5}
     assert read_offsets(disk, "/a/log-start-offset-checkpoint") == {ORDERS: 2}
     assert directories.read_high_watermarks(directories.online[0]) == {ORDERS: 6}
@@ -167,7 +178,7 @@ def test_a_log_that_starts_with_its_first_segment_needs_no_checkpoint() -> None:
     disk = SimDisk()
     directories = open_directories(disk, "/a")
     create(directories, "orders")
-    directories.checkpoint_log_starts()
+    directories.checkpoint(LOG_START_CHECKPOINT)
     assert read_offsets(disk, "/a/log-start-offset-checkpoint") == {}
 
 
@@ -252,7 +263,7 @@ def test_a_failing_directory_goes_offline_and_the_others_carry_on() -> None:
     assert list(directories.logs) == [TopicPartition("orders", 1)]
     append(second)
     assert list(directories.failures) == ["/a"]
-    directories.checkpoint_recovery_points()
+    directories.checkpoint(RECOVERY_POINT_CHECKPOINT)
     assert not disk.exists("/a/recovery-point-offset-checkpoint")
     directories.close(broker_epoch=1, now_ms=0)
     assert not disk.exists("/a/.kafka_cleanshutdown")
@@ -266,7 +277,7 @@ def test_a_full_disk_leaves_the_directory_online() -> None:
     disk.free_bytes = 0
     with pytest.raises(KafkaStorageError), directories.guard("/a"):
         append(log)
-    directories.checkpoint_recovery_points()
+    directories.checkpoint(RECOVERY_POINT_CHECKPOINT)
     disk.free_bytes = None
     append(log)
     assert not directories.failures
@@ -334,7 +345,7 @@ def test_a_deleted_log_is_out_of_service_at_once_and_gone_after_the_delay() -> N
     disk = SimDisk()
     directories = open_directories(disk, "/a")
     append(create(directories, "orders", topic_id=TOPIC_ID))
-    directories.checkpoint_recovery_points()
+    directories.checkpoint(RECOVERY_POINT_CHECKPOINT)
     directories.delete(ORDERS, now_ms=1_000)
     assert ORDERS not in directories.logs
     (waiting,) = [name for name in disk.names("/a") if disk.is_directory(f"/a/{name}")]
@@ -344,11 +355,34 @@ def test_a_deleted_log_is_out_of_service_at_once_and_gone_after_the_delay() -> N
     assert read_offsets(disk, "/a/recovery-point-offset-checkpoint") == {}
     assert create(directories, "orders", topic_id=Uuid(bytes(15) + b"\x01")).log_end_offset == 0
     assert directories.deletion_due_ms == 61_000
-    directories.remove_due(60_999)
+    remove_due(directories, disk, 60_999)
     assert disk.exists(f"/a/{waiting}")
-    directories.remove_due(61_000)
+    remove_due(directories, disk, 61_000)
     assert not disk.exists(f"/a/{waiting}")
     assert directories.deletion_due_ms is None
+
+
+def test_a_checkpoint_written_elsewhere_takes_effect_unless_a_newer_one_is_there() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk, "/a")
+    log = create(directories, "orders")
+    append(log)
+    log.flush(0)
+    (overtaken,) = directories.prepare_checkpoints(RECOVERY_POINT_CHECKPOINT)
+    overtaken.run()
+    append(log)
+    log.flush(0)
+    directories.checkpoint(RECOVERY_POINT_CHECKPOINT)
+    directories.put_in_place(overtaken)
+    assert read_offsets(disk, "/a/recovery-point-offset-checkpoint") == {ORDERS: 2}
+    append(log)
+    log.flush(0)
+    (newest,) = directories.prepare_checkpoints(RECOVERY_POINT_CHECKPOINT)
+    newest.run()
+    assert read_offsets(disk, "/a/recovery-point-offset-checkpoint") == {ORDERS: 2}
+    directories.put_in_place(newest)
+    assert read_offsets(disk, "/a/recovery-point-offset-checkpoint") == {ORDERS: 3}
+    assert [name for name in disk.names("/a") if "tmp" in name] == []
 
 
 def test_what_awaited_deletion_at_the_last_stop_is_deleted_after_the_next_start() -> None:
@@ -359,7 +393,7 @@ def test_what_awaited_deletion_at_the_last_stop_is_deleted_after_the_next_start(
     directories.close(broker_epoch=1, now_ms=0)
     reopened = open_directories(disk, "/a")
     assert reopened.logs == {}
-    reopened.remove_due(60_000)
+    remove_due(reopened, disk, 60_000)
     assert [name for name in disk.names("/a") if "orders" in name] == []
 
 
@@ -377,7 +411,7 @@ def test_a_stray_is_renamed_and_never_deleted() -> None:
     assert len([name for name in disk.names("/a") if name.endswith("-stray")]) == 2
     reopened.close(broker_epoch=2, now_ms=0)
     again = open_directories(disk, "/a")
-    again.remove_due(10**12)
+    remove_due(again, disk, 10**12)
     assert again.logs == {}
     assert len([name for name in disk.names("/a") if name.endswith("-stray")]) == 2
 
@@ -462,7 +496,7 @@ def test_recovery_points_outlive_a_crash() -> None:
     for _ in range(3):
         append(log)
     log.flush(0)
-    directories.checkpoint_recovery_points()
+    directories.checkpoint(RECOVERY_POINT_CHECKPOINT)
     for seed in range(20):
         survivor = disk.after_power_cut(Random(seed))
         assert open_directories(survivor, "/a").logs[ORDERS].log_end_offset == 3
