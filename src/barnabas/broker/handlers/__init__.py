@@ -1,0 +1,1 @@
+"""What a broker answers, a family of APIs a file."""
