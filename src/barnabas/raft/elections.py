@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
 from barnabas.protocol.messages.end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
@@ -10,14 +13,14 @@ from barnabas.protocol.messages.vote import VoteRequest, VoteResponse
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft.leader import Leader
-from barnabas.raft.learning import follow, has_cluster_id, leader_endpoints, learn
+from barnabas.raft.learning import NodeEndpoint, follow, has_cluster_id, leader_endpoints, learn
 from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.quorum import Quorum
 from barnabas.raft.quorum_state import EPOCH_END
 from barnabas.raft.replica import Peer, ReplicaKey, endpoints_of
 from barnabas.raft.responses import begin_quorum_epoch_response, end_quorum_epoch_response, vote_response
 from barnabas.raft.roles import Candidate, Follower, Prospective, Resigned
-from barnabas.raft.shape import sole_partition
+from barnabas.raft.shape import NamedTopic, sole_partition
 
 
 def _is_for_us(quorum: Quorum, voter_id: int, directory_id: Uuid) -> bool:
@@ -54,7 +57,7 @@ def answer_vote(quorum: Quorum, request: VoteRequest, version: int, listener: st
     if not _is_for_us(quorum, request.voter_id, asked.voter_directory_id):
         return refused(ErrorCode.INVALID_VOTER_KEY)
     candidate = ReplicaKey(asked.replica_id, asked.replica_directory_id)
-    is_granted = quorum.role.can_grant_vote(
+    is_granted = (asked.pre_vote or not quorum.is_abstaining) and quorum.role.can_grant_vote(
         candidate,
         is_log_up_to_date=OffsetAndEpoch(asked.last_offset, asked.last_offset_epoch).is_at_least(quorum.log_end),
         is_pre_vote=asked.pre_vote,
@@ -64,8 +67,30 @@ def answer_vote(quorum: Quorum, request: VoteRequest, version: int, listener: st
     return vote_response(quorum.hint(listener), version, ErrorCode.NONE, is_granted=is_granted)
 
 
-def heard_vote(quorum: Quorum, peer: Peer, response: VoteResponse) -> bool:
-    """Take up an answer to a Vote request; false where the peer should rest before it is asked again."""
+class _Answer(Protocol):
+    """The shape of what voters say of their epoch and leader, whatever they were asked."""
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+
+
+A = TypeVar("A", bound=_Answer)
+
+
+class _Response(Protocol[A]):
+    error_code: int
+
+    @property
+    def topics(self) -> Sequence[NamedTopic[A]]: ...
+
+    @property
+    def node_endpoints(self) -> Sequence[NodeEndpoint]: ...
+
+
+def _hear(quorum: Quorum, response: _Response[A]) -> A | bool:
+    """What a voter says about the partition, or, where the rest is not worth reading, whether it may be asked again."""
     if response.error_code:
         return False
     answer = sole_partition(response.topics)
@@ -73,8 +98,14 @@ def heard_vote(quorum: Quorum, peer: Peer, response: VoteResponse) -> bool:
         return False
     endpoints = leader_endpoints(quorum, answer.leader_id, response.node_endpoints)
     done = learn(quorum, answer.error_code, answer.leader_id, answer.leader_epoch, endpoints)
-    if done is not None:
-        return done
+    return answer if done is None else done
+
+
+def heard_vote(quorum: Quorum, peer: Peer, response: VoteResponse) -> bool:
+    """Take up an answer to a Vote request; false where the peer should rest before it is asked again."""
+    answer = _hear(quorum, response)
+    if isinstance(answer, bool):
+        return answer
     if answer.error_code:
         return False
     role = quorum.role
@@ -91,7 +122,7 @@ def heard_vote(quorum: Quorum, peer: Peer, response: VoteResponse) -> bool:
 
 def vote_unsupported(quorum: Quorum) -> None:
     """A voter from before pre-votes cannot be asked for one, so the election is held without (KIP-996)."""
-    if isinstance(quorum.role, Prospective):
+    if isinstance(quorum.role, Prospective) and not quorum.is_abstaining:
         quorum.become_candidate()
 
 
@@ -120,15 +151,9 @@ def answer_begin_quorum_epoch(quorum: Quorum, request: BeginQuorumEpochRequest, 
 
 
 def heard_begin_quorum_epoch(quorum: Quorum, peer: Peer, response: BeginQuorumEpochResponse) -> bool:
-    if response.error_code:
-        return False
-    answer = sole_partition(response.topics)
-    if answer is None:
-        return False
-    endpoints = leader_endpoints(quorum, answer.leader_id, response.node_endpoints)
-    done = learn(quorum, answer.error_code, answer.leader_id, answer.leader_epoch, endpoints)
-    if done is not None:
-        return done
+    answer = _hear(quorum, response)
+    if isinstance(answer, bool):
+        return answer
     if isinstance(quorum.role, Leader) and peer.id in quorum.role.voters and not answer.error_code:
         quorum.role.voters[peer.id].has_acknowledged = True
     return not answer.error_code
@@ -170,15 +195,9 @@ def succession_delay_ms(quorum: Quorum, candidates: list[ReplicaKey]) -> int:
 
 
 def heard_end_quorum_epoch(quorum: Quorum, peer: Peer, response: EndQuorumEpochResponse) -> bool:
-    if response.error_code:
-        return False
-    answer = sole_partition(response.topics)
-    if answer is None:
-        return False
-    endpoints = leader_endpoints(quorum, answer.leader_id, response.node_endpoints)
-    done = learn(quorum, answer.error_code, answer.leader_id, answer.leader_epoch, endpoints)
-    if done is not None:
-        return done
+    answer = _hear(quorum, response)
+    if isinstance(answer, bool):
+        return answer
     if isinstance(quorum.role, Resigned) and not answer.error_code:
         quorum.role.unacknowledged.discard(peer.id)
     return not answer.error_code

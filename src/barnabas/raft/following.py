@@ -53,14 +53,16 @@ def _successful_fetch(quorum: Quorum, role: Follower) -> None:
 def _take_up(quorum: Quorum, role: Follower, answer: PartitionData) -> bool:
     if answer.diverging_epoch.epoch >= 0:
         leader_end = OffsetAndEpoch(answer.diverging_epoch.end_offset, answer.diverging_epoch.epoch)
-        quorum.truncate(truncation_offset(quorum.log, leader_end))
-        return True
+        return quorum.truncate(truncation_offset(quorum.log, leader_end))
     if answer.snapshot_id.epoch >= 0 or answer.snapshot_id.end_offset >= 0:
         if answer.snapshot_id.epoch < 0 or answer.snapshot_id.end_offset < 0:
             return False
         snapshot_id = OffsetAndEpoch(answer.snapshot_id.end_offset, answer.snapshot_id.epoch)
-        if quorum.log.snapshot_size(snapshot_id) is None:
-            role.download = SnapshotDownload(snapshot_id)
+        if quorum.log.snapshot_size(snapshot_id) is not None:
+            # What is here already cannot help; asking at once would only bring the same answer again and again.
+            _successful_fetch(quorum, role)
+            return False
+        role.download = SnapshotDownload(snapshot_id)
         return True
     if answer.records is not None and len(answer.records):
         try:
@@ -104,6 +106,9 @@ def heard_fetch_snapshot(quorum: Quorum, response: FetchSnapshotResponse) -> boo
     if answer.error_code or snapshot_id != download.snapshot_id or answer.position != download.position:
         return False
     data = answer.unaligned_records
+    if not len(data) and download.position < answer.size:
+        # An empty piece brings nothing nearer.
+        return False
     quorum.effects.append(effects.WriteSnapshotChunk(snapshot_id, download.position, data))
     download.position += len(data)
     if download.position >= answer.size:

@@ -17,6 +17,8 @@ from barnabas.raft.roles import NEVER_MS, Role
 from barnabas.raft.voters import Voter, VoterSet
 
 OBSERVER_SESSION_TIMEOUT_MS = 300_000
+# Far more than a cluster has nodes; whoever fetches under ever new names must not fill the memory.
+OBSERVERS_MAX = 5_000
 # Some leeway over the followers' own fetch timeout, so that the network may take its time.
 CHECK_QUORUM_FACTOR = 1.5
 
@@ -143,9 +145,17 @@ class Leader(Role):
     def replica_fetched(self, key: ReplicaKey, offset: int, leader_end_offset: int, now_ms: int) -> None:
         progress = self.progress_of(key)
         if progress is None:
-            progress = self.observers.setdefault(key, Progress(key))
+            progress = self._observe(key, now_ms)
         progress.fetched(offset, leader_end_offset, now_ms)
         self.heard_from(key, now_ms)
+
+    def _observe(self, key: ReplicaKey, now_ms: int) -> Progress:
+        """Take up an observer, in the place of those that are gone or else of the one that was silent longest."""
+        self.forget_silent_observers(now_ms)
+        if len(self.observers) >= OBSERVERS_MAX:
+            others = (other for other in self.observers if other != self.local.key)
+            del self.observers[min(others, key=lambda other: self.observers[other].last_fetch_ms)]
+        return self.observers.setdefault(key, Progress(key))
 
     def heard_from(self, key: ReplicaKey, now_ms: int) -> None:
         """A voter follows: enough of them within the time, and the leader may go on leading (check quorum)."""

@@ -39,7 +39,8 @@ def learn(quorum: Quorum, error: int, leader_id: int, epoch: int, endpoints: End
     """
     leader = None if leader_id < 0 else leader_id
     if epoch < quorum.epoch or error == ErrorCode.UNKNOWN_LEADER_EPOCH:
-        return True
+        # One that is behind learns of the epoch from others; until then it can only say the same again.
+        return False
     if epoch > quorum.epoch or error in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER):
         # One that cannot help and knows no more than we do is left alone for a while.
         former = quorum.role
@@ -56,6 +57,9 @@ def learn(quorum: Quorum, error: int, leader_id: int, epoch: int, endpoints: End
 
 def follow(quorum: Quorum, epoch: int, leader_id: int | None, endpoints: Endpoints) -> bool:
     """Move to this epoch and leader if they are news; false where they cannot be or the leader cannot be reached."""
+    if leader_id == quorum.local.id and quorum.has_forgotten_lead(epoch):
+        quorum.remember_lead(epoch)
+        return True
     if not quorum.is_consistent(epoch, leader_id):
         return False
     if leader_id == quorum.local.id:

@@ -25,7 +25,6 @@ from barnabas.raft.requests import (
     vote_request,
 )
 from barnabas.raft.roles import NEVER_MS, Candidate, Follower, Prospective, Resigned, Role, Unattached
-from barnabas.raft.settings import MAX_FETCH_WAIT_MS
 
 
 def poll(quorum: Quorum) -> None:
@@ -231,6 +230,6 @@ def _send_fetch(quorum: Quorum, peer: Peer) -> None:
         quorum.log_end,
         -1 if quorum.high_watermark is None else quorum.high_watermark,
         max_bytes=quorum.settings.fetch_max_bytes,
-        max_wait_ms=MAX_FETCH_WAIT_MS,
+        max_wait_ms=quorum.settings.max_fetch_wait_ms,
     )
     quorum.send(peer, request)

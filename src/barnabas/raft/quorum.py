@@ -65,6 +65,7 @@ class Quorum:
         self.flushing_to: int | None = None
         self.installing: OffsetAndEpoch | None = None
         self.shutdown_deadline_ms: int | None = None
+        self.abstains_until_ms = 0
         self.is_shut_down = False
         self._require_supported(history.kraft_version)
 
@@ -98,6 +99,11 @@ class Quorum:
         return former is not None and former.has_voter(self.local.key)
 
     @property
+    def is_abstaining(self) -> bool:
+        """Whether a vote of this replica, for itself too, could be a second one in its epoch."""
+        return self.now_ms < self.abstains_until_ms
+
+    @property
     def is_only_voter(self) -> bool:
         return self.voters.is_only_voter(self.local.key)
 
@@ -121,6 +127,11 @@ class Quorum:
             return epoch < self.epoch or (epoch == self.epoch and self.role.leader_id == self.local.id)
         known = self.role.leader_id
         return epoch != self.epoch or leader_id is None or known is None or leader_id == known
+
+    def has_forgotten_lead(self, epoch: int) -> bool:
+        """Whether a voter that is said to lead in this epoch must have done so without knowing it any more."""
+        is_known = epoch < self.epoch or (epoch == self.epoch and self.role.leader_id is not None)
+        return self.is_voter and not is_known and epoch < EPOCH_END
 
     def random_election_deadline_ms(self) -> int:
         timeout_ms = self.settings.election_timeout_ms
@@ -177,21 +188,24 @@ class Quorum:
         if self.must_flush_before_fetching:
             self.flush()
 
-    def truncate(self, end_offset: int) -> None:
-        if self.high_watermark is not None and end_offset < self.high_watermark:
+    def truncate(self, end_offset: int) -> bool:
+        """Cut the log off at an offset, or where the batch begins that holds it; false where it ends there anyway."""
+        if end_offset >= self.log_end.offset:
+            return False
+        end = self.log.end_if_truncated(end_offset)
+        if self.high_watermark is not None and end.offset < self.high_watermark:
             raise QuorumViolation(
                 f"the leader {self.role.leader_id} of epoch {self.epoch} asks to truncate to offset {end_offset}, "
                 f"which is below the high watermark {self.high_watermark}"
             )
-        if end_offset >= self.log_end.offset:
-            return
         self.effects.append(effects.Truncate(end_offset))
-        self.log_end = self.log.end_if_truncated(end_offset)
-        self.history.truncate_to(end_offset)
-        self.flushed_offset = min(self.flushed_offset, end_offset)
+        self.log_end = end
+        self.history.truncate_to(end.offset)
+        self.flushed_offset = min(self.flushed_offset, end.offset)
         if self.flushing_to is not None:
             # What is being flushed from here on is no longer in the log, and what replaces it is not being flushed.
-            self.flushing_to = min(self.flushing_to, end_offset)
+            self.flushing_to = min(self.flushing_to, end.offset)
+        return True
 
     def advance_high_watermark(self, offset: int) -> None:
         if self.high_watermark is None or offset > self.high_watermark:
@@ -203,6 +217,9 @@ class Quorum:
     def start(self) -> None:
         """Take up the role that quorum-state and the log allow."""
         saved = self.persisted or QuorumState()
+        if self.persisted is None and self.log_end.epoch > 0 and not self.is_only_voter:
+            # With quorum-state went the vote in an election that may still be under way. No candidate waits longer.
+            self.abstains_until_ms = self.now_ms + 2 * self.settings.election_timeout_ms
         if saved.epoch < self.log_end.epoch:
             self._change_to(
                 Unattached(epoch=self.log_end.epoch, election_deadline_ms=self.random_election_deadline_ms())
@@ -290,7 +307,7 @@ class Quorum:
 
     def count_votes(self) -> None:
         """Step forward where a majority is for us."""
-        if isinstance(self.role, Prospective) and self.role.ballot.is_won:
+        if isinstance(self.role, Prospective) and self.role.ballot.is_won and not self.is_abstaining:
             self.become_candidate()
         elif isinstance(self.role, Candidate) and self.role.ballot.is_won:
             self.become_leader(self.role.ballot.granting_ids)
@@ -336,6 +353,14 @@ class Quorum:
         self._change_to(self._resigned(self.epoch, self.role.successors()))
         self.connections.reset()
 
+    def remember_lead(self, epoch: int) -> None:
+        """Others know this replica as the leader of an epoch that it knows nothing of: its quorum-state was lost.
+
+        As after any restart of a leader, nobody else is voted for in that epoch, and another one ends it.
+        """
+        self._change_to(self._resigned(epoch, []))
+        self.connections.reset()
+
     def _resigned(self, epoch: int, successors: list[ReplicaKey]) -> Resigned:
         return Resigned(
             epoch=epoch,
@@ -349,8 +374,8 @@ class Quorum:
     def _change_to(self, role: Role) -> None:
         assert role.epoch >= self.epoch, "an epoch never falls"
         former, self.role = self.role, role
-        if not isinstance(role, Prospective | Resigned):
-            # Those two change nothing that a restart must know.
+        if not isinstance(role, Prospective):
+            # Standing changes nothing that a restart must know.
             self._persist()
         if isinstance(former, Leader):
             self._leave_lead(former)

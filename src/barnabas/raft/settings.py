@@ -25,6 +25,11 @@ class QuorumSettings:
     fetch_snapshot_max_bytes: int
     fetch_max_bytes: int
 
+    @property
+    def max_fetch_wait_ms(self) -> int:
+        """How long a leader may keep a fetch waiting: an idle one must not look silent."""
+        return min(MAX_FETCH_WAIT_MS, self.fetch_timeout_ms // 2)
+
     @classmethod
     def of(cls, values: Mapping[str, Value]) -> QuorumSettings:
         """Pick this package's settings out of parsed ones."""

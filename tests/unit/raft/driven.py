@@ -53,7 +53,10 @@ def data_batch(base_offset: int, epoch: int, count: int = 1) -> bytes:
 
 
 class Driven:
-    """Node 1 of a quorum whose members are `voter_ids`; `log` is a list of (epoch, records) to begin with."""
+    """Node 1 of a quorum whose members are `voter_ids`; `log` is a list of (epoch, records) to begin with.
+
+    Beside such a log lies a quorum-state of its last epoch, unless one is given or `has_quorum_state` is false.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Driven:
         is_dynamic: bool = True,
         log: list[tuple[int, int]] | None = None,
         saved: QuorumState | None = None,
+        has_quorum_state: bool = True,
         flushes: bool = True,
         node_id: int = 1,
         **settings: str,
@@ -80,6 +84,8 @@ class Driven:
             static = VoterSet.static(LISTENER, {each: endpoint(each) for each in voter_ids})
         for epoch, count in log or []:
             self.storage.append(data_batch(self.storage.log.end.offset, epoch, count))
+        if log and saved is None and has_quorum_state:
+            saved = QuorumState(log[-1][0])
         self.node = RaftNode(
             local=voter(node_id),
             cluster_id=CLUSTER,

@@ -6,6 +6,7 @@ import pytest
 
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.end_quorum_epoch import EndQuorumEpochRequest
+from barnabas.protocol.messages.fetch import FetchRequest
 from barnabas.protocol.messages.vote import VoteRequest
 from barnabas.raft import effects, events
 from barnabas.raft.elections import succession_delay_ms
@@ -14,7 +15,7 @@ from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.quorum_state import QuorumState
 from barnabas.raft.replica import ReplicaKey
 from barnabas.raft.requests import end_quorum_epoch_request
-from barnabas.raft.responses import LeaderHint, end_quorum_epoch_response, vote_response
+from barnabas.raft.responses import LeaderHint, end_quorum_epoch_response, fetch_response, vote_response
 from barnabas.raft.roles import Candidate, Follower, Prospective, Resigned, Unattached
 from unit.raft.driven import CLUSTER, LISTENER, Driven, begin_request, endpoint, key, vote_from
 
@@ -218,6 +219,58 @@ def test_a_log_of_a_later_epoch_than_quorum_state_counts() -> None:
     node = Driven(1, 2, 3, saved=QuorumState(1, leader_id=2), log=[(6, 1)])
     assert isinstance(node.role, Unattached)
     assert node.node.epoch == 6
+
+
+def test_a_voter_that_lost_its_quorum_state_does_not_vote_while_its_lost_vote_may_count() -> None:
+    node = Driven(1, 2, 3, log=[(2, 1)], has_quorum_state=False)
+    end = OffsetAndEpoch(1, 2)
+    assert node.node.epoch == 2
+    assert granted(node.ask(vote_from(key(2), 2, end, to=key(1), is_pre_vote=True)))
+    assert not granted(node.ask(vote_from(key(2), 3, end, to=key(1))))
+    node.wait(1_999)
+    assert not granted(node.ask(vote_from(key(2), 4, end, to=key(1))))
+    node.wait(1)
+    assert granted(node.ask(vote_from(key(2), 5, end, to=key(1))))
+
+
+def test_a_voter_that_lost_its_quorum_state_does_not_stand_while_its_lost_vote_may_count() -> None:
+    node = Driven(1, 2, 3, log=[(2, 1)], has_quorum_state=False)
+    node.wait(1_998)
+    assert isinstance(node.role, Prospective)
+    asked = node.sent(VoteRequest)
+    assert asked
+    for sent in asked:
+        node.answer(sent, vote_response(LeaderHint(2), 2, ErrorCode.NONE, is_granted=True))
+    assert isinstance(node.role, Prospective)
+    node.step(events.RequestFailed(asked[0].correlation_id, ErrorCode.UNSUPPORTED_VERSION))
+    assert isinstance(node.role, Prospective)
+    node.win()
+    assert node.node.epoch == 3
+
+
+def test_a_leader_that_lost_its_quorum_state_learns_from_others_that_it_led_and_resigns() -> None:
+    """They refuse to count as its voters in an epoch whose leader it was, and nobody else may have its records."""
+    node = Driven(1, 2, 3, log=[(2, 1)], has_quorum_state=False)
+    node.wait(1_998)
+    node.answer(node.sent(VoteRequest)[0], vote_response(LeaderHint(2, 1, endpoint(1)), 2, ErrorCode.NONE))
+    assert isinstance(node.role, Resigned)
+    assert node.persisted() == QuorumState(2, leader_id=1)
+    assert not granted(node.ask(vote_from(key(3), 2, OffsetAndEpoch(9, 1), to=key(1))))
+    node.win()
+    assert node.node.epoch == 4, "the epoch that it led in, one to leave it, one to lead again"
+
+
+def test_the_only_voter_leads_without_its_quorum_state_too() -> None:
+    assert isinstance(Driven(1, log=[(2, 1)], has_quorum_state=False).role, Leader)
+
+
+def test_one_that_is_no_voter_does_not_believe_to_have_led() -> None:
+    """The lead was that of an earlier disk."""
+    node = Driven(2, 3)
+    sent = node.sent(FetchRequest)[-1]
+    hint = LeaderHint(2, 1, endpoint(1))
+    node.answer(sent, fetch_response(hint, 18, ErrorCode.NOT_LEADER_OR_FOLLOWER, log_start_offset=0))
+    assert isinstance(node.role, Unattached)
 
 
 def test_the_preferred_successor_stands_at_once_and_the_others_later() -> None:

@@ -121,6 +121,20 @@ def test_a_leader_that_would_have_committed_records_truncated_is_not_obeyed() ->
         fetched(node, standing=Diverges(OffsetAndEpoch(1, 1)))
 
 
+def test_a_truncation_inside_a_batch_takes_the_batch_and_what_was_flushed_of_it() -> None:
+    node = follower_of(log=[(1, 2), (1, 3)])
+    fetched(node, standing=Diverges(OffsetAndEpoch(4, 1)))
+    assert node.storage.log.end == OffsetAndEpoch(2, 1)
+    assert node.quorum.flushed_offset == 2
+
+
+def test_a_divergence_behind_the_end_of_the_log_is_not_asked_about_again_at_once() -> None:
+    node = follower_of(log=[(1, 2)])
+    fetched(node, standing=Diverges(OffsetAndEpoch(5, 1)))
+    assert not node.all(effects.Truncate)
+    assert last_fetch(node).peer.id < 0, "meanwhile somebody else is asked"
+
+
 @pytest.mark.parametrize("records", [data_batch(1, 1), data_batch(0, 4), data_batch(0, 1)[:-1] + b"!"])
 def test_records_that_do_not_fit_are_fetched_again_after_a_rest(records: bytes) -> None:
     node = follower_of()
@@ -171,6 +185,42 @@ def test_a_piece_from_the_wrong_place_is_not_written() -> None:
     )
     node.answer(sent, response)
     assert not node.all(effects.WriteSnapshotChunk)
+
+
+def test_an_empty_piece_of_a_snapshot_is_asked_for_again_after_a_rest() -> None:
+    node = follower_of()
+    fetched(node, standing=NeedsSnapshot(OffsetAndEpoch(7, 3)))
+    sent = node.sent(FetchSnapshotRequest)[-1]
+    node.clear()
+    response = fetch_snapshot_response(
+        LEADER, 1, ErrorCode.NONE, snapshot_id=OffsetAndEpoch(7, 3), size=9, position=0, data=b""
+    )
+    node.answer(sent, response)
+    assert not node.all(effects.WriteSnapshotChunk)
+    assert not node.sent(FetchSnapshotRequest)
+    node.quorum.connections.forget(-2)
+    node.quorum.connections.forget(-3)
+    node.wait(30)
+    assert node.sent(FetchSnapshotRequest)
+
+
+def test_a_snapshot_that_is_here_already_is_not_asked_about_again_at_once() -> None:
+    node = follower_of(log=[(1, 3)])
+    node.storage.log.snapshots[OffsetAndEpoch(3, 1)] = b"here"
+    before_ms = node.role.fetch_deadline_ms
+    node.now_ms += 300
+    fetched(node, standing=NeedsSnapshot(OffsetAndEpoch(3, 1)))
+    assert not node.sent(FetchSnapshotRequest)
+    assert last_fetch(node).peer.id < 0, "meanwhile somebody else is asked"
+    assert node.role.fetch_deadline_ms > before_ms, "the leader is there all the same"
+
+
+def test_a_leader_that_is_behind_is_not_asked_again_at_once() -> None:
+    node = follower_of()
+    sent = last_fetch(node)
+    node.clear()
+    node.answer(sent, fetch_response(LeaderHint(1), 18, ErrorCode.UNKNOWN_LEADER_EPOCH, log_start_offset=0))
+    assert last_fetch(node).peer.id < 0, "meanwhile somebody else is asked"
 
 
 def test_a_silent_leader_is_doubted_by_a_voter_and_looked_for_elsewhere() -> None:

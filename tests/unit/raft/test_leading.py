@@ -12,8 +12,8 @@ from barnabas.protocol.messages.describe_quorum import DescribeQuorumRequest, Re
 from barnabas.protocol.messages.end_quorum_epoch import EndQuorumEpochRequest
 from barnabas.protocol.messages.fetch import FetchResponse
 from barnabas.protocol.uuid import Uuid
-from barnabas.raft import effects, events
-from barnabas.raft.leader import Leader
+from barnabas.raft import effects, events, leader
+from barnabas.raft.leader import OBSERVER_SESSION_TIMEOUT_MS, Leader
 from barnabas.raft.log_view import METADATA_TOPIC, OffsetAndEpoch
 from barnabas.raft.requests import fetch_snapshot_request
 from barnabas.raft.roles import Follower, Resigned
@@ -218,6 +218,28 @@ def test_fetches_of_a_majority_keep_the_lead_and_those_of_observers_do_not() -> 
         node.wait(2_000)
         node.fetch_as(key(9), 3, 1)
     assert isinstance(node.role, Resigned)
+
+
+def test_observers_that_are_gone_are_forgotten_when_another_comes() -> None:
+    node = leader_of(1, 2, 3)
+    node.fetch_as(key(9), 3, 1)
+    for _ in range(OBSERVER_SESSION_TIMEOUT_MS // 1_000):
+        node.wait(1_000)
+        node.fetch_as(key(2), 3, 1)
+    node.fetch_as(key(8), 3, 1)
+    assert [each.id for each in node.role.observers] == [8]
+
+
+def test_there_are_never_more_observers_than_a_leader_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leader, "OBSERVERS_MAX", 3)
+    node = leader_of(1, 2, 3)
+    for node_id in (7, 8, 9):
+        node.wait(1)
+        node.fetch_as(key(node_id), 3, 1)
+    node.wait(1)
+    node.fetch_as(key(7), 3, 1)
+    node.fetch_as(key(10), 3, 1)
+    assert [each.id for each in node.role.observers] == [7, 9, 10]
 
 
 def test_a_voter_that_is_silent_is_told_who_leads() -> None:

@@ -22,6 +22,11 @@ def test_the_defaults_are_kafkas() -> None:
     )
 
 
+@pytest.mark.parametrize(("fetch_timeout_ms", "wait_ms"), [("2000", 500), ("1000", 500), ("600", 300), ("0", 0)])
+def test_a_fetch_never_waits_for_as_long_as_a_silent_leader_is_put_up_with(fetch_timeout_ms: str, wait_ms: int) -> None:
+    assert QuorumSettings.defaults(fetch_timeout_ms=fetch_timeout_ms).max_fetch_wait_ms == wait_ms
+
+
 def test_a_setting_is_given_by_name_and_checked() -> None:
     assert QuorumSettings.defaults(fetch_timeout_ms="7").fetch_timeout_ms == 7
     with pytest.raises(ConfigError, match=r"controller\.quorum\.fetch\.max\.bytes"):
