@@ -9,6 +9,7 @@ from typing import TextIO
 
 from barnabas.cli.commands import CommandLineError, CommandParser
 from barnabas.cli.error_lines import error_lines
+from barnabas.cli.options import ParsedOptions, text
 from barnabas.client.cluster import Cluster
 from barnabas.client.errors import ClientError
 from barnabas.client.settings import BOOTSTRAP_CONTROLLERS, BOOTSTRAP_SERVERS, UnusableConfigError, parse_client
@@ -16,6 +17,13 @@ from barnabas.config.java_properties import load_properties
 from barnabas.config.setting import ConfigError
 from barnabas.runtime.clock import SystemClock
 
+BOOTSTRAP_SERVER = text(
+    "bootstrap-server", "Brokers to start from, a list of host:port with commas between them.", argument="hosts"
+)
+BOOTSTRAP_CONTROLLER = text(
+    "bootstrap-controller", "Controllers to start from, a list of host:port with commas between them.", argument="hosts"
+)
+COMMAND_CONFIG = text("command-config", "A file of settings for the client.", argument="file")
 LEADING_OPTIONS = "(--bootstrap-server HOSTS | --bootstrap-controller HOSTS)"
 
 
@@ -62,15 +70,31 @@ def read_properties(path: str) -> dict[str, str]:
 
 
 def open_cluster(options: argparse.Namespace, properties: Mapping[str, str]) -> Cluster:
-    """The cluster that the options name, whatever the file of settings says of where it is."""
+    """The cluster that the options of a tool with commands name."""
+    return connect(properties, servers=options.bootstrap_server, controllers=options.bootstrap_controller)
+
+
+def connect(properties: Mapping[str, str], *, servers: str | None = None, controllers: str | None = None) -> Cluster:
+    """The cluster that is named here, by its brokers or else its controllers, whatever the properties say of that."""
     settings = {
         name: value for name, value in properties.items() if name not in (BOOTSTRAP_SERVERS, BOOTSTRAP_CONTROLLERS)
     }
-    if options.bootstrap_server is not None:
-        settings[BOOTSTRAP_SERVERS] = options.bootstrap_server
-    else:
-        settings[BOOTSTRAP_CONTROLLERS] = options.bootstrap_controller
+    if servers is not None:
+        settings[BOOTSTRAP_SERVERS] = servers
+    elif controllers is not None:
+        settings[BOOTSTRAP_CONTROLLERS] = controllers
     try:
         return Cluster(parse_client(settings), SystemClock(), random.Random())
     except UnusableConfigError as error:
         raise ConfigError(f"Failed to create new KafkaAdminClient\n{error}") from error
+
+
+def connect_as_told(options: ParsedOptions, **settings: str) -> Cluster:
+    """The cluster that the options of a tool without commands name; `settings` are what the file leaves open."""
+    path = options.find(COMMAND_CONFIG)
+    properties = read_properties(path) if path is not None else {}
+    return connect(
+        settings | properties,
+        servers=options.find(BOOTSTRAP_SERVER),
+        controllers=options.find(BOOTSTRAP_CONTROLLER),
+    )

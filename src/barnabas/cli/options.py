@@ -77,27 +77,54 @@ VERSION = flag("version", "Print the release of Apache Kafka that this tool is l
 class ParsedOptions:
     """The options that a command line named, each with the values it was given."""
 
-    def __init__(self, given: dict[str, list[str]]) -> None:
+    def __init__(self, given: Sequence[tuple[str, str | None]]) -> None:
         self._given = given
 
     def has(self, *options: Option[Any]) -> bool:
         """Whether any of these was named."""
-        return any(option.name in self._given for option in options)
+        return any(self._texts(option) for option in options)
 
     def value(self, option: Option[T]) -> T:
         """The one value of an option that was given or has a default."""
-        given = self._given.get(option.name, [])
+        given = self.values(option)
         if len(given) > 1:
             raise UsageError(f"Found multiple arguments for option {option.name}, but you asked for only one")
-        if not given:
-            if option.default is None:
-                raise UsageError(f'Missing required argument "[{option.name}]"', shows_help=True)
-            return option.default
-        return _converted(option, given[0])
+        if given:
+            return given[0]
+        if option.default is None:
+            raise UsageError(f'Missing required argument "[{option.name}]"', shows_help=True)
+        return option.default
+
+    def find(self, option: Option[T]) -> T | None:
+        """The one value of an option that may be left out."""
+        return self.value(option) if self.has(option) else option.default
 
     def values(self, option: Option[T]) -> list[T]:
         """Every value that an option was given."""
-        return [_converted(option, value) for value in self._given.get(option.name, [])]
+        return [_converted(option, text) for text in self._texts(option) if text is not None]
+
+    def in_order(self, *options: Option[str]) -> list[str | None]:
+        """The values of several options in the order of the command line, None for one that takes none."""
+        names = {option.name for option in options}
+        return [text for name, text in self._given if name in names]
+
+    def require(self, *options: Option[Any]) -> None:
+        for option in options:
+            if not self.has(option):
+                raise UsageError(f'Missing required argument "[{option.name}]"', shows_help=True)
+
+    def forbid(self, used: Option[Any], *others: Option[Any]) -> None:
+        """Refuse a command line that names `used` and any of the others."""
+        for other in others:
+            if self.has(used) and self.has(other):
+                raise UsageError(f'Option "[{used.name}]" can\'t be used with option "[{other.name}]"', shows_help=True)
+
+    def names(self) -> list[str]:
+        """The names of all options that were given, each once."""
+        return list(dict.fromkeys(name for name, _ in self._given))
+
+    def _texts(self, option: Option[Any]) -> list[str | None]:
+        return [text for name, text in self._given if name == option.name]
 
 
 def _converted(option: Option[T], value: str) -> T:
@@ -109,11 +136,12 @@ def _converted(option: Option[T], value: str) -> T:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name, what it is for, and its options besides help and version."""
+    """A tool: its name, what it is for, its options besides help and version, and what its complaints start with."""
 
     name: str
     purpose: str
     options: tuple[Option[Any], ...]
+    complaint: str = ""
 
     def run(self, arguments: Sequence[str], work: Callable[[ParsedOptions], int], *, out: TextIO, err: TextIO) -> int:
         """Read the command line, do the work, and give the exit status.
@@ -130,17 +158,18 @@ class Tool:
             return work(options)
         except UsageError as error:
             out.flush()
-            print(error, file=err)
             if error.shows_help:
+                print(error, file=err)
                 self.print_help(err)
             else:
+                print(f"{self.complaint}{error}", file=err)
                 print(f"`{self.name} --help` lists the options.", file=err)
             return 1
 
     def parse(self, arguments: Sequence[str]) -> ParsedOptions:
         """Words that belong to no option are passed over."""
         known = {option.name: option for option in (HELP, VERSION, *self.options)}
-        given: dict[str, list[str]] = {}
+        given: list[tuple[str, str | None]] = []
         words = deque(arguments)
         while words and (word := words.popleft()) != "--":
             if not word.startswith("-") or word == "-":
@@ -151,14 +180,17 @@ class Tool:
             if option is None:
                 # One dash before an unknown name opens a cluster of one-letter options, of which there are none.
                 raise UsageError(f"{name if is_long else name[:1]} is not a recognized option")
-            values = given.setdefault(name, [])
+            is_followed_by_value = bool(words) and not (option.has_optional_value and words[0].startswith("-"))
             if option.argument is None:
-                continue
-            if option.has_optional_value and not equals and (not words or words[0].startswith("-")):
-                continue
-            if not equals and not words:
+                given.append((name, None))
+            elif equals:
+                given.append((name, value))
+            elif is_followed_by_value:
+                given.append((name, words.popleft()))
+            elif option.has_optional_value:
+                given.append((name, None))
+            else:
                 raise UsageError(f"Option {name} requires an argument")
-            values.append(value if equals else words.popleft())
         return ParsedOptions(given)
 
     def print_help(self, to: TextIO) -> None:

@@ -157,3 +157,33 @@ def test_a_long_number_has_64_bits() -> None:
     assert tool.parse(["--limit", "9223372036854775807"]).value(limit) == 2**63 - 1
     with pytest.raises(UsageError, match="Cannot parse argument"):
         tool.parse(["--limit", "9223372036854775808"]).value(limit)
+
+
+def test_options_keep_the_order_of_the_command_line() -> None:
+    options = TOOL.parse(["--files", "a", "--loud", "--count", "1", "--files=b"])
+    assert options.in_order(FILES, LOUD) == ["a", None, "b"]
+    assert options.names() == ["files", "loud", "count"]
+
+
+def test_an_option_that_may_be_left_out_has_no_value_then() -> None:
+    assert TOOL.parse(["--files", "a"]).find(FILES) == "a"
+    assert TOOL.parse([]).find(FILES) is None
+    assert TOOL.parse([]).find(COUNT) == 5
+
+
+def test_options_can_be_required_and_can_exclude_each_other() -> None:
+    options = TOOL.parse(["--files", "a", "--loud"])
+    options.require(FILES, LOUD)
+    options.forbid(COUNT, FILES, LOUD)
+    with pytest.raises(UsageError, match=r'Missing required argument "\[count\]"'):
+        options.require(FILES, COUNT)
+    with pytest.raises(UsageError, match=r'Option "\[loud\]" can\'t be used with option "\[files\]"') as refused:
+        options.forbid(LOUD, COUNT, FILES)
+    assert refused.value.shows_help
+
+
+def test_a_tool_may_start_its_complaints_in_a_way_of_its_own() -> None:
+    err = io.StringIO()
+    tool = Tool("kafka-sample", "Shows how options are read.", (FILES,), complaint="Error occurred: ")
+    assert tool.run(["--loud"], lambda _: 0, out=io.StringIO(), err=err) == 1
+    assert err.getvalue().startswith("Error occurred: loud is not a recognized option\n")
