@@ -73,12 +73,18 @@ class Cluster:
         *,
         to: Target | int = Target.ANYONE,
         retried: Container[ErrorCode] = NOT_IN_CHARGE,
+        is_for_brokers: bool = False,
     ) -> T:
         """What `read` makes of the response to what `build` makes of the milliseconds that a node may take.
 
         `read` raises the error that it finds in the response (`check_code`); `retried` are those to try again after.
+        What only brokers answer is refused at once where controllers would be asked.
         """
-        deadline = Deadline(self._clock, self._config.api_timeout_ms)
+        if is_for_brokers and self.asks_controllers:
+            raise ClientError(
+                ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"{name} is answered by brokers, and controllers are asked here"
+            )
+        deadline = self.deadline()
         failures = 0
         while True:
             try:
@@ -95,19 +101,24 @@ class Cluster:
                 self._nodes.clear()
                 is_last = failures > self._config.retries
                 if not is_last:
-                    self._wait(failures, deadline)
+                    self.wait(failures, deadline)
                 if is_last or deadline.is_over:
                     raise _timeout(name, failures, error) from error
+
+    def deadline(self) -> Deadline:
+        """When a call that starts now, with all its tries, is over."""
+        return Deadline(self._clock, self._config.api_timeout_ms)
+
+    def wait(self, failures: int, deadline: Deadline) -> None:
+        """Let the time pass that is due after so many failures in a row."""
+        config = self._config
+        wait_ms = backoff_ms(failures, config.retry_backoff_ms, config.retry_backoff_max_ms, self._rng)
+        self._sleep(min(wait_ms, deadline.left_ms()) / 1000)
 
     def close(self) -> None:
         for connection in self._connections.values():
             connection.close()
         self._connections.clear()
-
-    def _wait(self, failures: int, deadline: Deadline) -> None:
-        config = self._config
-        wait_ms = backoff_ms(failures, config.retry_backoff_ms, config.retry_backoff_max_ms, self._rng)
-        self._sleep(min(wait_ms, deadline.left_ms()) / 1000)
 
     def _reach(self, to: Target | int, deadline: Deadline) -> Connection:
         if not self._nodes:

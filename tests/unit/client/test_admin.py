@@ -206,7 +206,7 @@ def updated(code: ErrorCode, results: list[UpdatableFeatureResult] | None = None
                     UpdatableFeatureResult(feature="b", error_code=95, error_message="too high"),
                 ],
             ),
-            {"a": None, "b": "too high", "c": "The controller's response has no result for this feature"},
+            {"a": None, "b": "too high", "c": "The response has no result for c"},
         ),
     ],
 )

@@ -10,7 +10,7 @@ from barnabas import __version__
 from barnabas.client.cluster import Cluster, Target
 from barnabas.client.connection import SOFTWARE_NAME
 from barnabas.client.errors import ClientError, check_code
-from barnabas.protocol.errors import ErrorCode
+from barnabas.client.outcomes import Outcomes, gather
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
 
@@ -50,7 +50,7 @@ def describe_features(cluster: Cluster, node_id: int | None = None) -> FeatureMe
 
 def update_features(
     cluster: Cluster, levels: Mapping[str, int], upgrade_type: UpgradeType, *, validates_only: bool
-) -> dict[str, ClientError | None]:
+) -> Outcomes[str]:
     """What came of each feature: None where it has its new level now, or could have."""
     updates = [
         FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=upgrade_type)
@@ -60,7 +60,7 @@ def update_features(
     def build(timeout_ms: int) -> UpdateFeaturesRequest:
         return UpdateFeaturesRequest(timeout_ms=timeout_ms, feature_updates=updates, validate_only=validates_only)
 
-    def read(response: UpdateFeaturesResponse) -> dict[str, ClientError | None]:
+    def read(response: UpdateFeaturesResponse) -> Outcomes[str]:
         check_code(response.error_code, response.error_message)
         return _outcomes(response, levels)
 
@@ -70,16 +70,8 @@ def update_features(
         return dict.fromkeys(levels, error)
 
 
-def _outcomes(response: UpdateFeaturesResponse, levels: Mapping[str, int]) -> dict[str, ClientError | None]:
+def _outcomes(response: UpdateFeaturesResponse, levels: Mapping[str, int]) -> Outcomes[str]:
     """Since version 2 all features share one outcome, and it stands on top of the response (KIP-1022)."""
     if not response.results:
         return dict.fromkeys(levels)
-    unanswered = ClientError(ErrorCode.UNKNOWN_SERVER_ERROR, "The controller's response has no result for this feature")
-    outcomes: dict[str, ClientError | None] = dict.fromkeys(levels, unanswered)
-    for result in response.results:
-        try:
-            check_code(result.error_code, result.error_message)
-            outcomes[result.feature] = None
-        except ClientError as error:
-            outcomes[result.feature] = error
-    return outcomes
+    return gather(levels, ((each.feature, each.error_code, each.error_message) for each in response.results))
