@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from barnabas.config.setting import ConfigError, Setting
 from barnabas.config.topic import TOPIC_SETTINGS
-from barnabas.controller.settings import ControllerSettings
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType
 from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.topics import Topic
@@ -33,10 +32,19 @@ class EffectiveValue(NamedTuple):
     source: ConfigSource
 
 
-class EffectiveConfigs:
-    """The settings of topics as this controller resolves them. A broker may have other defaults in its properties."""
+class NodeConfigs(Protocol):
+    """The node that asks, and the text of the properties that it was started with."""
 
-    def __init__(self, image: MetadataImage, settings: ControllerSettings) -> None:
+    @property
+    def node_id(self) -> int: ...
+    @property
+    def static_configs(self) -> Mapping[str, str]: ...
+
+
+class EffectiveConfigs:
+    """The settings of topics as one node resolves them. Another may have other defaults in its properties."""
+
+    def __init__(self, image: MetadataImage, settings: NodeConfigs) -> None:
         self._image = image
         node = ConfigResource(ConfigResourceType.BROKER, str(settings.node_id))
         self._defaults = (
