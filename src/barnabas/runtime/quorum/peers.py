@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.protocol.errors import ErrorCode
-from barnabas.protocol.schema import EncodeError, Message, ProtocolError
+from barnabas.protocol.schema import EncodeError, Message
 from barnabas.raft.replica import Endpoint
 from barnabas.runtime.peer import Peer, PeerLost, UnsupportedByPeer
 
@@ -52,9 +52,9 @@ class Peers:
         except PeerLost as error:
             LOG.debug("no answer", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
             failed(ErrorCode.NETWORK_EXCEPTION)
-        except (UnsupportedByPeer, ProtocolError, EncodeError) as error:
+        except (UnsupportedByPeer, EncodeError) as error:
             LOG.warning("cannot ask", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
-            failed(ErrorCode.UNSUPPORTED_VERSION)
+            failed(_error_code(error, request))
         else:
             answered(response)
 
@@ -92,6 +92,15 @@ class Peers:
                 making.result().close("the node stops")
         self._connections.clear()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _error_code(error: UnsupportedByPeer | EncodeError, request: Message) -> ErrorCode:
+    """Whether the peer is too old for the request, or the request is not one.
+
+    A peer may know an older version that lacks what has to be said, such as that a vote is only a pre-vote.
+    """
+    is_newest = isinstance(error, EncodeError) and error.version == type(request).valid_versions[-1]
+    return ErrorCode.UNKNOWN_SERVER_ERROR if is_newest else ErrorCode.UNSUPPORTED_VERSION
 
 
 def _is_usable(making: asyncio.Task[Peer]) -> bool:

@@ -7,6 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.routing import Route, ServedBy, build_table
+from barnabas.protocol.api import ApiKey
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from barnabas.protocol.messages.vote import VoteRequest
@@ -82,5 +86,27 @@ def test_what_the_other_side_does_not_serve_is_told_apart() -> None:
     async def scenario(peers: Peers, _: SocketServer, endpoint: Endpoint) -> None:
         request = VoteRequest(cluster_id=None, topics=[])
         assert await ask(peers, endpoint, request) is ErrorCode.UNSUPPORTED_VERSION
+
+    with_peers(scenario)
+
+
+def test_what_an_older_version_of_the_other_side_cannot_say_is_not_supported_by_it() -> None:
+    async def scenario(peers: Peers, server: SocketServer, _: Endpoint) -> None:
+        versions = ApiVersions(Features)
+        route = Route(ApiKey.HEARTBEAT, range(3), ServedBy.BROKER, lambda *_: HeartbeatResponse(error_code=0))
+        table = build_table(versions.routes, [route])
+        versions.advertise(table)
+        older = Endpoint(*server.listen("OLDER", "127.0.0.1", 0, Dispatcher(table)))
+        assert isinstance(await ask(peers, older, heartbeat(1)), HeartbeatResponse)
+        by_instance = heartbeat(1)
+        by_instance.group_instance_id = "i"
+        assert await ask(peers, older, by_instance) is ErrorCode.UNSUPPORTED_VERSION
+
+    with_peers(scenario)
+
+
+def test_a_request_that_is_none_in_any_version_says_nothing_of_the_other_side() -> None:
+    async def scenario(peers: Peers, _: SocketServer, endpoint: Endpoint) -> None:
+        assert await ask(peers, endpoint, heartbeat(1 << 40)) is ErrorCode.UNKNOWN_SERVER_ERROR
 
     with_peers(scenario)
