@@ -42,6 +42,11 @@ class ServerConfig:
         assert isinstance(value, int), name
         return value
 
+    def number(self, name: str) -> float:
+        value = self.values[name]
+        assert isinstance(value, int | float), f"{name} is no number"
+        return value
+
     def text(self, name: str) -> str:
         value = self.values[name]
         assert isinstance(value, str), name

@@ -26,17 +26,17 @@ class BackgroundCheckpoint:
         self, disk: Disk, directory: str, name: str, offsets: Mapping[TopicPartition, int], writes_before: int
     ) -> None:
         self.directory = directory
+        self.path = f"{directory}/{name}"
+        self.offsets = offsets
         self.writes_before = writes_before
         self._disk = disk
-        self._path = f"{directory}/{name}"
-        self._data = format_offsets(offsets)
 
     def run(self) -> None:
-        write_flushed(self._disk, self._path + SUFFIX, self._data)
+        write_flushed(self._disk, self.path + SUFFIX, format_offsets(self.offsets))
 
     def put_in_place(self) -> None:
-        self._disk.rename(self._path + SUFFIX, self._path)
+        self._disk.rename(self.path + SUFFIX, self.path)
 
     def drop(self) -> None:
         """Something newer is there already."""
-        self._disk.remove(self._path + SUFFIX)
+        self._disk.remove(self.path + SUFFIX)

@@ -71,7 +71,7 @@ class LogDirectories:
             for path in paths:
                 self._open(path)
         except LogDirectoryError:
-            self._unlock()
+            self.unlock()
             raise
 
     def _open(self, path: str) -> None:
@@ -350,6 +350,8 @@ class LogDirectories:
         """Take a log out of service at once and remove its directory when file.delete.delay.ms is over."""
         log = self._take_out(partition, DELETE_DIRECTORY, is_future=is_future)
         self._deletions.append((now_ms + log.config.file_delete_delay_ms, log.directory, log))
+        if self._watcher is not None:
+            self._watcher.dropped_files(log)
 
     def set_aside(self, partition: TopicPartition) -> str:
         """Rename a log that should not be on this node, for a person to look at; its new path."""
@@ -435,9 +437,10 @@ class LogDirectories:
             if directory.is_loaded and directory in closed:
                 with suppress(KafkaStorageError), self.guard(directory.path):
                     write_clean_shutdown(self._disk, directory.path, broker_epoch)
-        self._unlock()
+        self.unlock()
 
-    def _unlock(self) -> None:
+    def unlock(self) -> None:
+        """Let go of the directories as they are, neither flushed nor marked."""
         for directory in self._online.values():
             directory.lock.release()
         self._online.clear()

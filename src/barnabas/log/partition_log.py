@@ -59,7 +59,7 @@ class LogWatcher(Protocol):
         ...
 
     def dropped_files(self, log: PartitionLog) -> None:
-        """Files wait for `take_deleted`."""
+        """Some of its files wait for `take_deleted`, or all of them in a directory that was dropped."""
         ...
 
 

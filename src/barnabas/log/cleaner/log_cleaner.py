@@ -150,6 +150,12 @@ class LogCleaner:
             self.drop_directory(log_directory)
             self._take_offline(log_directory, error)
 
+    def flush_failed(self, cleaning: Cleaning, error: OSError) -> None:
+        """What a step named could not be flushed: the cleaning ends, and maybe the service of its directory."""
+        if self._cleaning is cleaning:
+            self.abort(cleaning.partition)
+        self._fail(_parent(cleaning.log.directory), error)
+
     def rest_ms(self, step: CleaningStep, now_ms: int) -> int:
         """How long to wait after a step to stay below log.cleaner.io.max.bytes.per.second."""
         return self._throttle.charge(step.io_bytes, now_ms)
