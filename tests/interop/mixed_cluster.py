@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -65,10 +66,12 @@ class MixedCluster:
         joining: str = "",
         is_static: bool = False,
         settings: Mapping[str, str] | None = None,
+        broker_settings: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.tools = tools
         self._settings = dict(settings or {})
+        self._broker_settings = dict(broker_settings or {})
         kinds = dict(enumerate(controllers + joining, start=1))
         self._ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
         self._is_static = is_static
@@ -131,6 +134,7 @@ class MixedCluster:
             **self._whereabouts(),
             "listeners": f"BROKER://127.0.0.1:{port}",
             "advertised.listeners": f"BROKER://127.0.0.1:{port}",
+            **self._broker_settings,
         }
         return ApacheNode(self.home / f"broker-{node_id}", settings, f"127.0.0.1:{port}")
 
@@ -146,8 +150,10 @@ class MixedCluster:
     # Running it
 
     def start(self) -> None:
-        for node in self._nodes():
-            node.start()
+        """Start all nodes at once: a JVM that starts leaves a core to others for much of the time."""
+        with ThreadPoolExecutor() as pool:
+            for started in [pool.submit(node.start) for node in self._nodes()]:
+                started.result()
 
     def end(self) -> None:
         for node in self._nodes():
