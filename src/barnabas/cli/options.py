@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TextIO, TypeVar
@@ -98,6 +98,11 @@ class ParsedOptions:
     def find(self, option: Option[T]) -> T | None:
         """The one value of an option that may be left out."""
         return self.value(option) if self.has(option) else option.default
+
+    def renamed(self, pairs: Iterable[tuple[Option[Any], Option[Any]]]) -> ParsedOptions:
+        """The same, with what was given to the first of each pair now given to the second."""
+        names = {old.name: present.name for old, present in pairs}
+        return ParsedOptions([(names.get(name, name), text) for name, text in self._given])
 
     def values(self, option: Option[T]) -> list[T]:
         """Every value that an option was given."""
