@@ -34,7 +34,8 @@ BATCH_BYTES_MAX: Final = 1024 * 1024
 class Snapshotter:
     """`generated` is told of each new snapshot, `failed` of what the disk refused.
 
-    `safe_offset` is up to where the log is durable and replayed.
+    `safe_offset` is up to where the log is replayed and, on a node whose fetches promise that, durable. An observer
+    never flushes: what a power cut takes from its log it fetches again.
     """
 
     def __init__(
