@@ -21,21 +21,27 @@ def write_clean_shutdown(disk: Disk, log_directory: str, broker_epoch: int) -> N
     replace_file(disk, f"{log_directory}/{CLEAN_SHUTDOWN}", content.encode())
 
 
-def take_clean_shutdown(disk: Disk, log_directory: str) -> int | None:
-    """The broker epoch of the last stop if it was clean, else None; the file is durably gone afterwards.
+def read_clean_shutdown(disk: Disk, log_directory: str) -> int | None:
+    """The broker epoch of the last stop if it was clean, else None.
 
     An older broker's file says nothing of the epoch, and is answered with UNKNOWN_BROKER_EPOCH.
     """
-    path = f"{log_directory}/{CLEAN_SHUTDOWN}"
     try:
-        content = read_whole(disk, path)
+        content = read_whole(disk, f"{log_directory}/{CLEAN_SHUTDOWN}")
     except FileNotFoundError:
         return None
-    disk.remove(path)
-    # If it came back after a power cut, logs that were not closed would be taken for sound.
-    disk.flush_directory(log_directory)
     try:
         broker_epoch = json.loads(content)["brokerEpoch"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return UNKNOWN_BROKER_EPOCH
     return broker_epoch if type(broker_epoch) is int else UNKNOWN_BROKER_EPOCH
+
+
+def take_clean_shutdown(disk: Disk, log_directory: str) -> int | None:
+    """The same; the file is durably gone afterwards."""
+    broker_epoch = read_clean_shutdown(disk, log_directory)
+    if broker_epoch is not None:
+        disk.remove(f"{log_directory}/{CLEAN_SHUTDOWN}")
+        # If it came back after a power cut, logs that were not closed would be taken for sound.
+        disk.flush_directory(log_directory)
+    return broker_epoch

@@ -47,6 +47,7 @@ class SocketServer:
         self._inbox = Inbox()
         self._memory = RequestMemory(settings.queued_max_request_bytes)
         self._listeners: list[ListeningSocket] = []
+        self._waiting_listeners: list[ListeningSocket] = []
         self._connections: OrderedDict[Connection, None] = OrderedDict()
         self._serial = count()
         self._idle_timer: TimerHandle | None = None
@@ -64,8 +65,13 @@ class SocketServer:
     def memory(self) -> RequestMemory:
         return self._memory
 
-    def listen(self, name: str, host: str, port: int, service: Service) -> tuple[str, int]:
-        """Open a listener and accept on it; the address that it got. An empty host listens everywhere."""
+    def listen(
+        self, name: str, host: str, port: int, service: Service, *, is_accepting: bool = True
+    ) -> tuple[str, int]:
+        """Open a listener; the address that it got. An empty host listens everywhere.
+
+        Where it is not accepting yet, those who connect wait until `accept`.
+        """
         around = Surroundings(
             self._loop,
             self._clock,
@@ -84,17 +90,28 @@ class SocketServer:
             self._admission,
             lambda accepted: self._admit(accepted, name, around),
         )
-        self._listeners.append(listener)
-        listener.resume()
+        if is_accepting:
+            self._listeners.append(listener)
+            listener.resume()
+        else:
+            self._waiting_listeners.append(listener)
         address = listener.address
         LOG.info("listening", extra={"listener": name, "host": address[0], "port": address[1]})
         return address
 
+    def accept(self) -> None:
+        """Take in those who wait, and all who come from now on."""
+        waiting, self._waiting_listeners = self._waiting_listeners, []
+        self._listeners += waiting
+        for listener in waiting:
+            listener.resume()
+
     async def stop(self, grace_ms: int) -> None:
         """Accept nothing more, let what is under way be answered within the grace, and close all connections."""
-        for listener in self._listeners:
+        for listener in (*self._listeners, *self._waiting_listeners):
             listener.close()
         self._listeners.clear()
+        self._waiting_listeners.clear()
         for connection in list(self._connections):
             connection.finish()
         try:

@@ -325,3 +325,21 @@ def test_a_port_that_is_taken_is_an_error_of_the_start() -> None:
                 node.server.listen("OTHER", "127.0.0.1", node.port, node.service.dispatcher)
 
     run(scenario)
+
+
+def test_who_connects_too_early_is_served_when_the_node_accepts() -> None:
+    async def scenario() -> None:
+        async with serving() as node:
+            _, port = node.server.listen("EARLY", "127.0.0.1", 0, node.service.dispatcher, is_accepting=False)
+            early = await node.connect(port)
+            request, answer = ask_at_once(1, 1)
+            await early.send(request)
+            # Another one comes, is served and goes, which must not open the listener by the way.
+            other = await node.connect()
+            await other.ask(ask_at_once(2, 2))
+            other.socket.close()
+            await settle(lambda: len(node.server) == 0)
+            node.server.accept()
+            assert await early.receive(len(answer)) == answer
+
+    run(scenario)
