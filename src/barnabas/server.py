@@ -101,7 +101,7 @@ class ControllerNode:
         self._is_stopping = False
         self._has_left = asyncio.Event()
         try:
-            self.storage = open_storage(disk, node)
+            self.storage = open_storage(disk, node, rng=SystemRandom(), now_ms=self.clock.now_ms())
         except StorageRefused as error:
             raise NodeRefused(str(error)) from error
         try:
