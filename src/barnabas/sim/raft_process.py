@@ -18,8 +18,9 @@ from barnabas.protocol.schema import Message
 from barnabas.raft import control, effects, events
 from barnabas.raft.effects import Effect
 from barnabas.raft.events import Event
+from barnabas.raft.history import QuorumHistory
 from barnabas.raft.leader import Leader
-from barnabas.raft.log_view import OffsetAndEpoch
+from barnabas.raft.log_view import LogView, OffsetAndEpoch
 from barnabas.raft.node import RaftNode
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 LISTENER = "CONTROLLER"
 KRAFT_VERSIONS = VersionRange(0, 1)
 PORT = 9093
+# Who asks for changes of the voters, on the network.
+TOOL = -100
 
 
 def endpoint_of(node_id: int, port: int = PORT) -> Endpoint:
@@ -100,6 +103,14 @@ class Process:
         return Voter(self.key, {LISTENER: endpoint_of(self.node_id, self.port)}, KRAFT_VERSIONS)
 
     @property
+    def leading_epoch(self) -> int | None:
+        return self.leader.epoch if self.leader else None
+
+    @property
+    def is_paused(self) -> bool:
+        return self.world.now_ms < self.paused_until_ms
+
+    @property
     def leader(self) -> Leader | None:
         role = self.node.role if self.node else None
         return role if isinstance(role, Leader) else None
@@ -136,12 +147,36 @@ class Process:
         else:
             self.storage.stop()
 
+    def lose_disk(self) -> None:
+        self.stop(is_power_cut=True)
+        self.storage = self.world.new_storage()
+        life = self.life
+        self.world.after(self.world.rng.randrange(3_000), lambda: self.world.restart(self, life))
+
+    def mend(self) -> None:
+        self.paused_until_ms = 0
+        if self.node is None:
+            self.start()
+
+    def pause(self, until_ms: int) -> None:
+        self.paused_until_ms = until_ms
+
+    def resign(self) -> None:
+        assert self.node is not None
+        self.step(events.ResignationRequested(self.node.epoch))
+
+    def open_history(self) -> tuple[LogView, QuorumHistory]:
+        return self.storage.log, control.load_history(self.storage.log, self.static_voters)
+
+    def ask_of_quorum(self, request: Message) -> None:
+        self.receive(Asked(TOOL, 0, 0, request))
+
     def step(self, event: Event) -> None:
         """Step the node, unless it is down; a paused one gets its events when it goes on."""
         world = self.world
         if self.node is None:
             return
-        if world.now_ms < self.paused_until_ms:
+        if self.is_paused:
             life = self.life
             world.at(self.paused_until_ms, lambda: self.step(event) if self.life == life else None)
             return
