@@ -81,7 +81,8 @@ def fetches_before_flushing(patch: pytest.MonkeyPatch) -> None:
 def leader_counts_itself_before_flushing(patch: pytest.MonkeyPatch) -> None:
     def local_flushed(self: Leader, end_offset: int) -> None:
         del end_offset
-        self.voters[self.local.id].end_offset = self.lingering_end_offset
+        if self.is_voter(self.local.key):
+            self.voters[self.local.id].end_offset = self.lingering_end_offset
 
     patch.setattr(Leader, "local_flushed", local_flushed)
 
