@@ -13,9 +13,8 @@ from random import Random, SystemRandom
 from typing import Final
 
 from barnabas import __version__
-from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.api_versions import Features
 from barnabas.broker.dispatch import Dispatcher
-from barnabas.broker.routing import build_table
 from barnabas.config.listeners import Endpoint as ListenerEndpoint
 from barnabas.config.listeners import SecurityProtocol
 from barnabas.config.node import NodeConfig
@@ -27,7 +26,6 @@ from barnabas.metadata.features import KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.metadata.retention import RetentionSettings
 from barnabas.metadata.versions import METADATA_VERSION
 from barnabas.ports.disk import Disk
-from barnabas.protocol.api import Listener
 from barnabas.protocol.errors import CorruptMessage, KafkaStorageError
 from barnabas.protocol.schema import ProtocolError
 from barnabas.protocol.uuid import Uuid
@@ -39,11 +37,10 @@ from barnabas.raft.replica import NO_LEADER_ID, Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
 from barnabas.raft.voters import VersionRange, Voter, VoterSet
 from barnabas.runtime.clock import SystemClock
-from barnabas.runtime.controller.envelope import Envelopes
 from barnabas.runtime.controller.guarded import guarded_operations, guarded_queries
 from barnabas.runtime.controller.process import ControllerProcess
 from barnabas.runtime.controller.registration import ControllerRegistration, registration_request
-from barnabas.runtime.controller.routes import controller_routes, quorum_routes
+from barnabas.runtime.controller.serving import authorizer_rules, controller_table
 from barnabas.runtime.disk import PosixDisk
 from barnabas.runtime.loop import stop_on_failure, stop_on_signals
 from barnabas.runtime.metrics import Registry
@@ -81,8 +78,10 @@ def require_supported(node: NodeConfig) -> None:
                 f"listener.security.protocol.map: {endpoint.listener} is {endpoint.protocol.name}, and only PLAINTEXT "
                 "can be served here yet"
             )
-    if node.settings.text("authorizer.class.name").strip():
-        raise NodeRefused("authorizer.class.name: nothing enforces access control here yet; remove the setting")
+    try:
+        authorizer_rules(node)
+    except ConfigError as error:
+        raise NodeRefused(str(error)) from error
     for name in ("create.topic.policy.class.name", "alter.config.policy.class.name"):
         if node.settings.values[name] is not None:
             raise NodeRefused(f"{name}: policies are Java classes, which cannot be loaded here; remove the setting")
@@ -132,7 +131,12 @@ class ControllerNode:
             tasks=TASKS,
         )
         self.process = ControllerProcess(
-            self.controller, self.replay, clock=clock, loop=loop, published=lambda: self.registration.consider()
+            self.controller,
+            self.replay,
+            clock=clock,
+            wall_clock=SystemClock(),
+            loop=loop,
+            published=lambda: self.registration.consider(),
         )
         self.listeners = self._listen(node)
         self.raft = self._make_raft(node, storage, saved, history, quorum_settings, rng)
@@ -182,19 +186,14 @@ class ControllerNode:
 
     def _listen(self, node: NodeConfig) -> dict[str, ListenerEndpoint]:
         """Open the listeners; by name, where others reach this controller."""
-        versions = ApiVersions(self._features)
-        families = (
-            versions.routes,
-            tuple(quorum_routes(lambda *asked: self.driver.ask(*asked))),
-            tuple(controller_routes([*OPERATIONS, *QUERIES], self.process.ask)),
+        table = controller_table(
+            node,
+            replay=self.replay,
+            high_watermark=lambda: self.raft.high_watermark,
+            features=self._features,
+            ask_controller=self.process.ask,
+            ask_quorum=lambda *asked: self.driver.ask(*asked),
         )
-        is_unstable = node.settings.boolean("unstable.api.versions.enable")
-        inner = build_table(*families, listener=Listener.CONTROLLER, unstable_api_versions_enable=is_unstable)
-        envelopes = Envelopes(inner.routes, self.process.ask, lambda *asked: self.driver.ask(*asked))
-        table = build_table(
-            *families, (envelopes.route,), listener=Listener.CONTROLLER, unstable_api_versions_enable=is_unstable
-        )
-        versions.advertise(table)
         dispatcher = Dispatcher(table)
         bound = {}
         for at in node.controller_listeners:

@@ -32,6 +32,7 @@ from barnabas.protocol.messages.describe_acls import (
 from barnabas.protocol.metadata_records.remove_access_control_entry import RemoveAccessControlEntryRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import AclOperation
 
 
 def create_acls(situation: Situation, request: CreateAclsRequest, _context: RequestContext) -> Decision:
@@ -150,7 +151,9 @@ def _refuse_description(_request: DescribeAclsRequest, error: ApiError, _version
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    CreateAclsRequest: Operation(create_acls, _refuse_creation),
-    DeleteAclsRequest: Operation(delete_acls, _refuse_deletion),
+    CreateAclsRequest: Operation(create_acls, _refuse_creation, needs=AclOperation.ALTER),
+    DeleteAclsRequest: Operation(delete_acls, _refuse_deletion, needs=AclOperation.ALTER),
 }
-QUERIES: Mapping[type[Message], Query] = {DescribeAclsRequest: Query(describe_acls, _refuse_description)}
+QUERIES: Mapping[type[Message], Query] = {
+    DescribeAclsRequest: Query(describe_acls, _refuse_description, needs=AclOperation.DESCRIBE)
+}

@@ -29,6 +29,7 @@ from barnabas.protocol.messages.alter_partition import (
     ResponseTopicData,
 )
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 # From this version on the ISR comes with the epochs of its brokers.
 HAS_BROKER_EPOCHS: Final = 3
@@ -156,4 +157,6 @@ def _refuse(_request: AlterPartitionRequest, error: ApiError, _version: int) -> 
     return AlterPartitionResponse(throttle_time_ms=0, error_code=error.code, topics=[])
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {AlterPartitionRequest: Operation(alter_partition, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    AlterPartitionRequest: Operation(alter_partition, _refuse, needs=AclOperation.CLUSTER_ACTION)
+}

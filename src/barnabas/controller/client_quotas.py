@@ -1,27 +1,23 @@
-"""AlterClientQuotas and DescribeClientQuotas: limits for users, client ids, both together, and addresses."""
+"""AlterClientQuotas: limits for users, client ids, both together, and addresses."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from ipaddress import ip_address
 from math import isnan
 from typing import Final
 
-from barnabas.controller.decision import CommittedView, Decision, Operation, Query, RequestContext, Situation
-from barnabas.controller.errors import InvalidRequest, UnsupportedVersion
-from barnabas.metadata.configs import QuotaEntity, quota_entity
+from barnabas.controller.decision import Decision, Operation, RequestContext, Situation
+from barnabas.controller.errors import InvalidRequest
+from barnabas.metadata.configs import CLIENT_ID, IP, USER, QuotaEntity, quota_entity
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages import alter_client_quotas as alter
-from barnabas.protocol.messages import describe_client_quotas as describe
 from barnabas.protocol.metadata_records.client_quota import ClientQuotaRecord, EntityData
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
-USER: Final = "user"
-CLIENT_ID: Final = "client-id"
-IP: Final = "ip"
 # The greatest value of a quota that has to be a whole number, None where it may be a fraction.
 _OF_CLIENTS: Final = {
     "producer_byte_rate": 2**63 - 1,
@@ -31,12 +27,6 @@ _OF_CLIENTS: Final = {
 }
 _OF_ADDRESSES: Final = {"connection_creation_rate": 2**31 - 1}
 _HOST_NAME: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
-
-
-class MatchType(IntEnum):
-    EXACT = 0
-    DEFAULT = 1
-    SPECIFIED = 2
 
 
 def alter_quotas(situation: Situation, request: alter.AlterClientQuotasRequest, _context: RequestContext) -> Decision:
@@ -131,58 +121,6 @@ def _check_value(limits: Mapping[str, int | None], key: str, value: float) -> No
         raise InvalidRequest(f"quota {key} is a whole number, not {value}")
 
 
-def describe_quotas(
-    view: CommittedView, request: describe.DescribeClientQuotasRequest, _context: RequestContext
-) -> Message:
-    """The quotas of entities that match every component; of those only, if the request is strict."""
-    wanted: dict[str, describe.ComponentData] = {}
-    for component in request.components:
-        _check_component(component)
-        if component.entity_type in wanted:
-            raise InvalidRequest(f"type {component.entity_type} is named twice in the filter")
-        wanted[component.entity_type] = component
-    if IP in wanted and len(wanted) > 1:
-        raise InvalidRequest("the quotas of addresses are not asked for together with users or client ids")
-    entries = [
-        describe.EntryData(
-            entity=[
-                describe.EntityData(entity_type=part.type, entity_name=None if part.is_default else part.name)
-                for part in entity
-            ],
-            values=[describe.ValueData(key=key, value=value) for key, value in values.entries()],
-        )
-        for entity, values in view.image.client_quotas.entries()
-        if _matches(entity, wanted, is_strict=request.strict)
-    ]
-    return describe.DescribeClientQuotasResponse(throttle_time_ms=0, error_code=0, error_message=None, entries=entries)
-
-
-def _check_component(component: describe.ComponentData) -> None:
-    if not component.entity_type:
-        raise InvalidRequest("a component of the filter has no type")
-    if component.entity_type not in (USER, CLIENT_ID, IP):
-        raise UnsupportedVersion(f"there are no quotas of type {component.entity_type}")
-    try:
-        kind = MatchType(component.match_type)
-    except ValueError:
-        raise InvalidRequest(f"there is no way to match with number {component.match_type}") from None
-    if (kind is MatchType.EXACT) != (component.match is not None):
-        raise InvalidRequest("a name is given with an exact match and only with that")
-
-
-def _matches(entity: QuotaEntity, wanted: Mapping[str, describe.ComponentData], *, is_strict: bool) -> bool:
-    parts = {part.type: part for part in entity}
-    for entity_type, component in wanted.items():
-        part = parts.get(entity_type)
-        if part is None:
-            return False
-        if component.match_type == MatchType.EXACT and (part.is_default or part.name != component.match):
-            return False
-        if component.match_type == MatchType.DEFAULT and not part.is_default:
-            return False
-    return not is_strict or len(parts) == len(wanted)
-
-
 def _result(entry: alter.RequestEntryData, error: ApiError | None) -> alter.ResponseEntryData:
     return alter.ResponseEntryData(
         error_code=0 if error is None else error.code,
@@ -199,13 +137,6 @@ def _refuse(request: alter.AlterClientQuotasRequest, error: ApiError, _version: 
     return alter.AlterClientQuotasResponse(throttle_time_ms=0, entries=entries)
 
 
-def _refuse_description(_request: describe.DescribeClientQuotasRequest, error: ApiError, _version: int) -> Message:
-    return describe.DescribeClientQuotasResponse(
-        throttle_time_ms=0, error_code=error.code, error_message=str(error), entries=None
-    )
-
-
-OPERATIONS: Mapping[type[Message], Operation] = {alter.AlterClientQuotasRequest: Operation(alter_quotas, _refuse)}
-QUERIES: Mapping[type[Message], Query] = {
-    describe.DescribeClientQuotasRequest: Query(describe_quotas, _refuse_description)
+OPERATIONS: Mapping[type[Message], Operation] = {
+    alter.AlterClientQuotasRequest: Operation(alter_quotas, _refuse, needs=AclOperation.ALTER_CONFIGS)
 }

@@ -26,6 +26,8 @@ from barnabas.protocol.messages import incremental_alter_configs as incremental
 from barnabas.protocol.metadata_records.clear_elr import ClearElrRecord
 from barnabas.protocol.metadata_records.config import ConfigRecord
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation, ResourceType
+from barnabas.security.authorizer import Access
 
 
 class ConfigOperation(IntEnum):
@@ -43,6 +45,7 @@ def alter_configs(situation: Situation, request: legacy.AlterConfigsRequest, con
     for asked in request.resources:
         try:
             resource = _resource(asked.resource_type, asked.resource_name, counts)
+            _check_access(context.access, resource)
             before = _configs(situation, resource)
             wanted = {config.name: config.value for config in asked.configs}
             changes = {name: value for name, value in wanted.items() if _is_written(resource, before.get(name), value)}
@@ -72,6 +75,7 @@ def incremental_alter_configs(
     for asked in request.resources:
         try:
             resource = _resource(asked.resource_type, asked.resource_name, counts)
+            _check_access(context.access, resource)
             before = _configs(situation, resource)
             changes: dict[str, str | None] = {}
             for config in asked.configs:
@@ -100,6 +104,17 @@ def _resource(number: int, name: str, counts: Counter[tuple[int, str]]) -> Confi
     if counts[number, name] > 1:
         raise InvalidRequest(f"{resource.type.name} {name} is named twice in the request")
     return resource
+
+
+def _check_access(access: Access, resource: ConfigResource) -> None:
+    """The settings of brokers and of client metrics are the cluster's."""
+    match resource.type:
+        case ConfigResourceType.TOPIC:
+            access.require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, resource.name)
+        case ConfigResourceType.GROUP:
+            access.require(AclOperation.ALTER_CONFIGS, ResourceType.GROUP, resource.name)
+        case _:
+            access.require_of_cluster(AclOperation.ALTER_CONFIGS)
 
 
 def _configs(situation: Situation, resource: ConfigResource) -> dict[str, str]:
@@ -175,6 +190,6 @@ def _refuse_incremental(request: incremental.IncrementalAlterConfigsRequest, err
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    legacy.AlterConfigsRequest: Operation(alter_configs, _refuse_legacy),
-    incremental.IncrementalAlterConfigsRequest: Operation(incremental_alter_configs, _refuse_incremental),
+    legacy.AlterConfigsRequest: Operation(alter_configs, _refuse_legacy, needs=None),
+    incremental.IncrementalAlterConfigsRequest: Operation(incremental_alter_configs, _refuse_incremental, needs=None),
 }

@@ -119,6 +119,7 @@ class Controller:
         self._due_ms: dict[str, int] = {}
         self._quorum = QuorumChanged(None, 0, frozenset())
         self._effects: list[Effect] = []
+        self._wall_offset_ms = 0
 
     @property
     def active_epoch(self) -> int | None:
@@ -137,9 +138,11 @@ class Controller:
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Apply one event. The process must carry out the effects in the order returned, before the next step."""
         self._effects = []
+        self._wall_offset_ms = 0
         self._check_turn(event)
         match event:
-            case RequestReceived(token, request, context):
+            case RequestReceived(token, request, context, wall_offset_ms):
+                self._wall_offset_ms = wall_offset_ms
                 self._receive(token, request, context, now_ms)
             case MetadataCommitted():
                 self._commit(event, now_ms)
@@ -159,7 +162,8 @@ class Controller:
                 self._renounce()
             case KRaftUpgradeConfirmed() | KRaftUpgradeRefused():
                 self._upgraded(event, now_ms)
-            case TimerFired():
+            case TimerFired(wall_offset_ms):
+                self._wall_offset_ms = wall_offset_ms
                 self._run_due_task(now_ms)
             case _:
                 assert_never(event)
@@ -183,6 +187,7 @@ class Controller:
             settings=self.settings,
             rng=self._rng,
             now_ms=now_ms,
+            wall_ms=now_ms + self._wall_offset_ms,
             next_offset=self._next_offset,
             kraft_version=self._quorum.kraft_version,
             voter_ids=self._quorum.voter_ids,
@@ -194,11 +199,17 @@ class Controller:
             self._effects.append(self._answer(query, token, request, context))
             return
         asker = _Asker(token, request, context.version)
-        if self._active_epoch is None:
-            self._refuse(asker, self._not_controller())
+        operation = self._operations[type(request)]
+        try:
+            if operation.needs is not None:
+                context.access.require_of_cluster(operation.needs)
+            if self._active_epoch is None:
+                raise self._not_controller()
+        except ApiError as error:
+            self._refuse(asker, error)
             return
         try:
-            decision = self._operations[type(request)].decide(self.situation(now_ms), request, context)
+            decision = operation.decide(self.situation(now_ms), request, context)
             if decision.is_atomic and len(decision.records) > RECORDS_MAX:
                 raise PolicyViolation(
                     f"the request would change {len(decision.records)} records at once, the most is {RECORDS_MAX}: "
@@ -222,6 +233,8 @@ class Controller:
     def _answer(self, query: Query, token: Token, request: Message, context: RequestContext) -> Respond:
         view = CommittedView(self._committed.image, self.settings, self._quorum.leader_id)
         try:
+            if query.needs is not None:
+                context.access.require_of_cluster(query.needs)
             return Respond(token, query.answer(view, request, context))
         except ApiError as error:
             return Respond(token, query.refuse(request, error, context.version), error)

@@ -19,6 +19,9 @@ from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import ANONYMOUS, AclOperation
+from barnabas.security.authorizer import UNRESTRICTED, Access
+from barnabas.security.mutation_quotas import MutationAllowance
 
 # Kafka's limit for what one request may change at once, and for one batch of the log.
 RECORDS_MAX: Final = 10_000
@@ -26,24 +29,33 @@ RECORDS_MAX: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
-    """Who asks and how. `charge` takes a number of partitions from the asker's quota, or raises."""
+    """Who asks, how, and what they may do. A principal whose word is a delegation token gets no other token by it."""
 
     version: int
-    principal: str = "User:ANONYMOUS"
+    principal: str = ANONYMOUS
     listener: str = ""
     is_forwarded: bool = False
-    charge: Callable[[int], None] | None = None
+    is_token_authenticated: bool = False
+    access: Access = UNRESTRICTED
+    allowance: MutationAllowance | None = None
 
     def charge_partitions(self, count: int) -> None:
-        if self.charge is not None:
-            self.charge(count)
+        """Take partitions from what the asker may change in a while, or raise."""
+        if self.allowance is not None:
+            self.allowance.charge(count)
+
+    @property
+    def throttle_time_ms(self) -> int:
+        """How long the asker should rest, by what was charged so far."""
+        return 0 if self.allowance is None else self.allowance.throttle_time_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """All that a decision may look at.
 
-    `image` has every record decided on so far, committed or not. `next_offset` is where the log will go on.
+    `image` has every record decided on so far, committed or not. `next_offset` is where the log will go on. Durations
+    are measured by `now_ms`, which never jumps; what clients hold against their own clocks is told by `wall_ms`.
     """
 
     image: MetadataImage
@@ -52,6 +64,7 @@ class Situation:
     settings: ControllerSettings
     rng: Rng
     now_ms: int
+    wall_ms: int
     next_offset: int
     kraft_version: int = 0
     voter_ids: frozenset[int] = frozenset()
@@ -109,18 +122,23 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """How a request is decided, and how it is answered, in its version, where the whole of it is refused."""
+    """How a request is decided, and how it is answered, in its version, where the whole of it is refused.
+
+    `needs` is what the asker must be allowed on the cluster; None where the decision asks for each resource.
+    """
 
     decide: Callable[[Situation, Any, RequestContext], Decision]
     refuse: Callable[[Any, ApiError, int], Message]
+    needs: AclOperation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """How a request is answered that any controller answers, from what is committed."""
+    """How a request is answered that any controller answers, from what is committed; `needs` as in Operation."""
 
     answer: Callable[[CommittedView, Any, RequestContext], Message]
     refuse: Callable[[Any, ApiError, int], Message]
+    needs: AclOperation | None = None
 
 
 @dataclass(frozen=True, slots=True)

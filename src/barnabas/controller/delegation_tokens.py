@@ -1,6 +1,7 @@
 """CreateDelegationToken, RenewDelegationToken and ExpireDelegationToken, and the end of tokens whose time is over.
 
-What a holder shows is the token's HMAC under the cluster's secret; only the token is in the log (KIP-48).
+What a holder shows is the token's HMAC under the cluster's secret; only the token is in the log (KIP-48). Times are
+those of the day, for holders and brokers hold them against their own clocks.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from barnabas.controller.errors import (
     DelegationTokenExpired,
     DelegationTokenNotFound,
     DelegationTokenOwnerMismatch,
+    DelegationTokenRequestNotAllowed,
     InvalidPrincipalType,
 )
 from barnabas.controller.tasks import Outcome, PeriodicTask
@@ -34,6 +36,7 @@ from barnabas.protocol.messages.renew_delegation_token import (
 )
 from barnabas.protocol.metadata_records.remove_delegation_token import RemoveDelegationTokenRecord
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation, ResourceType
 
 USER_TYPE: Final = "User"
 LATEST_MS: Final = 2**63 - 1
@@ -44,14 +47,17 @@ TELLS_REQUESTER: Final = 3
 
 def create_token(situation: Situation, request: CreateDelegationTokenRequest, context: RequestContext) -> Decision:
     """A token for the asker, or for another owner."""
-    secret = _secret(situation)
+    _check_asker(context)
     owner = context.principal
     if request.owner_principal_name:
         owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
+    if owner != context.principal:
+        context.access.require(AclOperation.CREATE_TOKENS, ResourceType.USER, owner)
+    secret = _secret(situation)
     for renewer in request.renewers:
         if renewer.principal_type != USER_TYPE:
             raise InvalidPrincipalType(f"a renewer is of type {USER_TYPE}, not {renewer.principal_type}")
-    settings, now_ms = situation.settings, situation.now_ms
+    settings, now_ms = situation.settings, situation.wall_ms
     lifetime_ms = settings.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -86,13 +92,14 @@ def create_token(situation: Situation, request: CreateDelegationTokenRequest, co
 
 def renew_token(situation: Situation, request: RenewDelegationTokenRequest, context: RequestContext) -> Decision:
     """Let a token live longer, though not beyond its greatest age."""
+    _check_asker(context)
     token_id, token = _find(situation, request.hmac)
     _check_alive(situation, token)
     _check_permitted(token, context.principal)
     period_ms = situation.settings.delegation_token_expiry_time_ms
     if request.renew_period_ms > 0:
         period_ms = min(period_ms, request.renew_period_ms)
-    expiry_ms = min(token.max_timestamp, _later(situation.now_ms, period_ms))
+    expiry_ms = min(token.max_timestamp, _later(situation.wall_ms, period_ms))
     response = RenewDelegationTokenResponse(error_code=0, expiry_timestamp_ms=expiry_ms, throttle_time_ms=0)
     renewed = token._replace(expiration_timestamp=expiry_ms)
     return Decision(response, [renewed.record(token_id)], is_atomic=True)
@@ -100,15 +107,16 @@ def renew_token(situation: Situation, request: RenewDelegationTokenRequest, cont
 
 def expire_token(situation: Situation, request: ExpireDelegationTokenRequest, context: RequestContext) -> Decision:
     """Let a token end after a time, or at once where that is negative."""
+    _check_asker(context)
     token_id, token = _find(situation, request.hmac)
     _check_permitted(token, context.principal)
     record: Message
     if request.expiry_time_period_ms < 0:
-        expiry_ms = situation.now_ms
+        expiry_ms = situation.wall_ms
         record = RemoveDelegationTokenRecord(token_id=token_id)
     else:
         _check_alive(situation, token)
-        expiry_ms = min(token.max_timestamp, _later(situation.now_ms, request.expiry_time_period_ms))
+        expiry_ms = min(token.max_timestamp, _later(situation.wall_ms, request.expiry_time_period_ms))
         record = token._replace(expiration_timestamp=expiry_ms).record(token_id)
     response = ExpireDelegationTokenResponse(error_code=0, expiry_timestamp_ms=expiry_ms, throttle_time_ms=0)
     return Decision(response, [record], is_atomic=True)
@@ -119,10 +127,21 @@ def remove_expired(situation: Situation) -> Outcome:
     expired = [
         token_id
         for token_id, token in situation.image.delegation_tokens.entries()
-        if _is_expired(token, situation.now_ms)
+        if _is_expired(token, situation.wall_ms)
     ]
     records = [RemoveDelegationTokenRecord(token_id=token_id) for token_id in expired[:REMOVALS_MAX]]
     return Outcome(Decision(records=records), has_more=len(expired) > REMOVALS_MAX)
+
+
+def _check_asker(context: RequestContext) -> None:
+    """Only who has shown who they are, to a broker as a rule, and by more than a token.
+
+    A controller's own listeners are PLAINTEXT, where nobody shows it.
+    """
+    if not context.is_forwarded or context.is_token_authenticated:
+        raise DelegationTokenRequestNotAllowed(
+            "tokens are given by brokers, to those who have authenticated themselves"
+        )
 
 
 def _secret(situation: Situation) -> bytes:
@@ -149,7 +168,7 @@ def _is_expired(token: DelegationToken, now_ms: int) -> bool:
 
 
 def _check_alive(situation: Situation, token: DelegationToken) -> None:
-    if _is_expired(token, situation.now_ms):
+    if _is_expired(token, situation.wall_ms):
         raise DelegationTokenExpired("the token's time is over")
 
 
@@ -185,9 +204,9 @@ def _refuse_expiry(_request: ExpireDelegationTokenRequest, error: ApiError, _ver
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    CreateDelegationTokenRequest: Operation(create_token, _refuse_creation),
-    RenewDelegationTokenRequest: Operation(renew_token, _refuse_renewal),
-    ExpireDelegationTokenRequest: Operation(expire_token, _refuse_expiry),
+    CreateDelegationTokenRequest: Operation(create_token, _refuse_creation, needs=None),
+    RenewDelegationTokenRequest: Operation(renew_token, _refuse_renewal, needs=None),
+    ExpireDelegationTokenRequest: Operation(expire_token, _refuse_expiry, needs=None),
 }
 
 REMOVE_EXPIRED_TOKENS = PeriodicTask(

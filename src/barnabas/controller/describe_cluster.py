@@ -14,10 +14,12 @@ from barnabas.protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import CLUSTER_NAME, AclOperation, ResourceType
 
 BROKERS: Final = 1
 CONTROLLERS: Final = 2
 NO_CONTROLLER: Final = -1
+NOT_ASKED: Final = -(2**31)
 
 
 def describe_cluster(view: CommittedView, request: DescribeClusterRequest, context: RequestContext) -> Message:
@@ -32,6 +34,10 @@ def describe_cluster(view: CommittedView, request: DescribeClusterRequest, conte
         for controller in view.image.cluster.controllers.contents()
         if (endpoint := controller.endpoints.get(context.listener)) is not None
     ]
+    authorized = NOT_ASKED
+    if request.include_cluster_authorized_operations:
+        is_permitted = context.access.allows(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+        authorized = context.access.operations(ResourceType.CLUSTER, CLUSTER_NAME) if is_permitted else 0
     leader_id = view.leader_id
     is_told = any(node.broker_id == leader_id for node in nodes)
     return DescribeClusterResponse(
@@ -41,6 +47,7 @@ def describe_cluster(view: CommittedView, request: DescribeClusterRequest, conte
         cluster_id=view.settings.cluster_id,
         controller_id=leader_id if leader_id is not None and is_told else NO_CONTROLLER,
         brokers=nodes,
+        cluster_authorized_operations=authorized,
     )
 
 
@@ -55,4 +62,6 @@ def _refuse(request: DescribeClusterRequest, error: ApiError, _version: int) -> 
     )
 
 
-QUERIES: Mapping[type[Message], Query] = {DescribeClusterRequest: Query(describe_cluster, _refuse)}
+QUERIES: Mapping[type[Message], Query] = {
+    DescribeClusterRequest: Query(describe_cluster, _refuse, needs=AclOperation.ALTER)
+}

@@ -20,6 +20,7 @@ from barnabas.protocol.messages.assign_replicas_to_dirs import (
 )
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import AclOperation
 
 
 def assign_replicas(situation: Situation, request: AssignReplicasToDirsRequest, _context: RequestContext) -> Decision:
@@ -74,4 +75,6 @@ def _refuse(_request: AssignReplicasToDirsRequest, error: ApiError, _version: in
     return AssignReplicasToDirsResponse(throttle_time_ms=0, error_code=error.code, directories=[])
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {AssignReplicasToDirsRequest: Operation(assign_replicas, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    AssignReplicasToDirsRequest: Operation(assign_replicas, _refuse, needs=AclOperation.CLUSTER_ACTION)
+}

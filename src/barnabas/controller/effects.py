@@ -19,9 +19,12 @@ Token = object
 
 @dataclass(frozen=True, slots=True)
 class RequestReceived:
+    """`wall_offset_ms` is how far the time of day is ahead of the clock that never jumps."""
+
     token: Token
     request: Message
     context: RequestContext
+    wall_offset_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,9 @@ class KRaftUpgradeRefused:
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """The time of the last SetTimer has come."""
+    """The time of the last SetTimer has come; `wall_offset_ms` as with requests."""
+
+    wall_offset_ms: int = 0
 
 
 Event = (

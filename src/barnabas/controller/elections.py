@@ -26,6 +26,7 @@ from barnabas.protocol.messages.elect_leaders import (
     ReplicaElectionResult,
 )
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 # At most so many at once, so that a request never waits long behind them.
 ELECTIONS_MAX: Final = 1_000
@@ -126,7 +127,9 @@ def _refuse(request: ElectLeadersRequest, error: ApiError, version: int) -> Mess
     return ElectLeadersResponse(throttle_time_ms=0, error_code=error_code, replica_election_results=results)
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {ElectLeadersRequest: Operation(elect_leaders, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    ElectLeadersRequest: Operation(elect_leaders, _refuse, needs=AclOperation.ALTER)
+}
 
 BALANCE_LEADERS = PeriodicTask(
     "balance leaders", lambda settings: settings.leader_imbalance_check_interval_ms, balance_leaders

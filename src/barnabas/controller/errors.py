@@ -26,6 +26,10 @@ class DelegationTokenOwnerMismatch(ApiError):
     code = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
 
 
+class DelegationTokenRequestNotAllowed(ApiError):
+    code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+
+
 class DuplicateBrokerRegistration(ApiError):
     code = ErrorCode.DUPLICATE_BROKER_REGISTRATION
 

@@ -37,6 +37,7 @@ from barnabas.protocol.metadata_records.feature_level import FeatureLevelRecord
 from barnabas.protocol.metadata_records.no_op import NoOpRecord
 from barnabas.protocol.metadata_records.partition_change import PartitionChangeRecord
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 NOT_SUPPORTED: Final = VersionRange(0, 0)
 
@@ -193,4 +194,6 @@ def _refuse(_request: UpdateFeaturesRequest, error: ApiError, _version: int) -> 
     return UpdateFeaturesResponse(throttle_time_ms=0, error_code=error.code, error_message=str(error))
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {UpdateFeaturesRequest: Operation(update_features, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    UpdateFeaturesRequest: Operation(update_features, _refuse, needs=AclOperation.ALTER)
+}

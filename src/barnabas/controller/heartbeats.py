@@ -22,6 +22,7 @@ from barnabas.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, 
 from barnabas.protocol.metadata_records.broker_registration_change import BrokerRegistrationChangeRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import AclOperation
 
 
 class BrokerState(Enum):
@@ -164,4 +165,6 @@ def _refuse(_request: BrokerHeartbeatRequest, error: ApiError, _version: int) ->
     return BrokerHeartbeatResponse(throttle_time_ms=0, error_code=error.code, should_shut_down=False)
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {BrokerHeartbeatRequest: Operation(heartbeat, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    BrokerHeartbeatRequest: Operation(heartbeat, _refuse, needs=AclOperation.CLUSTER_ACTION)
+}

@@ -48,7 +48,7 @@ _FAMILIES: Final = (
     acls,
     delegation_tokens,
 )
-_QUERY_FAMILIES: Final = (client_quotas, acls, describe_cluster)
+_QUERY_FAMILIES: Final = (acls, describe_cluster)
 
 OPERATIONS: Final[Mapping[type[Message], Operation]] = {
     request: operation for family in _FAMILIES for request, operation in family.OPERATIONS.items()

@@ -22,6 +22,7 @@ from barnabas.protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation, ResourceType
 
 
 def create_partitions(situation: Situation, request: CreatePartitionsRequest, context: RequestContext) -> Decision:
@@ -39,13 +40,14 @@ def create_partitions(situation: Situation, request: CreatePartitionsRequest, co
         else:
             results.append(CreatePartitionsTopicResult(name=topic.name, error_code=0))
     return Decision(
-        CreatePartitionsResponse(throttle_time_ms=0, results=results),
+        CreatePartitionsResponse(throttle_time_ms=context.throttle_time_ms, results=results),
         [] if request.validate_only else records,
         is_atomic=True,
     )
 
 
 def _added(situation: Situation, asked: CreatePartitionsTopic, context: RequestContext) -> list[Message]:
+    context.access.require(AclOperation.ALTER, ResourceType.TOPIC, asked.name)
     image = situation.image
     topic = image.topics.by_name(asked.name)
     if topic is None:
@@ -84,4 +86,6 @@ def _refuse(request: CreatePartitionsRequest, error: ApiError, _version: int) ->
     return CreatePartitionsResponse(throttle_time_ms=0, results=[_result(topic, error) for topic in request.topics])
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {CreatePartitionsRequest: Operation(create_partitions, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    CreatePartitionsRequest: Operation(create_partitions, _refuse, needs=None)
+}

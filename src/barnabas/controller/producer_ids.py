@@ -12,6 +12,7 @@ from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest, AllocateProducerIdsResponse
 from barnabas.protocol.metadata_records.producer_ids import ProducerIdsRecord
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 BLOCK_SIZE: Final = 1_000
 LAST_ID: Final = 2**63 - 1
@@ -38,4 +39,6 @@ def _refuse(_request: AllocateProducerIdsRequest, error: ApiError, _version: int
     )
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {AllocateProducerIdsRequest: Operation(allocate, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {
+    AllocateProducerIdsRequest: Operation(allocate, _refuse, needs=AclOperation.CLUSTER_ACTION)
+}

@@ -35,6 +35,7 @@ from barnabas.protocol.messages.list_partition_reassignments import (
     OngoingTopicReassignment,
 )
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 
 def alter_reassignments(
@@ -172,6 +173,6 @@ def _refuse_list(_request: ListPartitionReassignmentsRequest, error: ApiError, _
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    AlterPartitionReassignmentsRequest: Operation(alter_reassignments, _refuse),
-    ListPartitionReassignmentsRequest: Operation(list_reassignments, _refuse_list),
+    AlterPartitionReassignmentsRequest: Operation(alter_reassignments, _refuse, needs=AclOperation.ALTER),
+    ListPartitionReassignmentsRequest: Operation(list_reassignments, _refuse_list, needs=AclOperation.DESCRIBE),
 }

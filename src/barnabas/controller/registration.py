@@ -45,6 +45,7 @@ from barnabas.protocol.metadata_records.register_controller import (
 from barnabas.protocol.metadata_records.unregister_broker import UnregisterBrokerRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import AclOperation
 
 NOT_SUPPORTED = VersionRange(0, 0)
 # From this version on a broker tells the epoch in which it last stopped cleanly.
@@ -213,7 +214,9 @@ def _refuse_controller(_request: ControllerRegistrationRequest, error: ApiError,
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    BrokerRegistrationRequest: Operation(register_broker, _refuse_broker),
-    UnregisterBrokerRequest: Operation(unregister_broker, _refuse_unregistration),
-    ControllerRegistrationRequest: Operation(register_controller, _refuse_controller),
+    BrokerRegistrationRequest: Operation(register_broker, _refuse_broker, needs=AclOperation.CLUSTER_ACTION),
+    UnregisterBrokerRequest: Operation(unregister_broker, _refuse_unregistration, needs=AclOperation.ALTER),
+    ControllerRegistrationRequest: Operation(
+        register_controller, _refuse_controller, needs=AclOperation.CLUSTER_ACTION
+    ),
 }

@@ -27,6 +27,7 @@ from barnabas.protocol.messages.alter_user_scram_credentials import (
 from barnabas.protocol.metadata_records.remove_user_scram_credential import RemoveUserScramCredentialRecord
 from barnabas.protocol.metadata_records.user_scram_credential import UserScramCredentialRecord
 from barnabas.protocol.schema import Message
+from barnabas.security.acls import AclOperation
 
 # By the numbers of SCRAM-SHA-256 and SCRAM-SHA-512.
 _HASHES: Final = {1: "sha256", 2: "sha512"}
@@ -103,5 +104,5 @@ def _refuse(request: AlterUserScramCredentialsRequest, error: ApiError, _version
 
 
 OPERATIONS: Mapping[type[Message], Operation] = {
-    AlterUserScramCredentialsRequest: Operation(alter_credentials, _refuse)
+    AlterUserScramCredentialsRequest: Operation(alter_credentials, _refuse, needs=AclOperation.ALTER)
 }

@@ -22,7 +22,7 @@ from barnabas.controller.errors import (
 from barnabas.controller.settings import NewTopic
 from barnabas.controller.topic_names import METADATA_TOPIC, TopicNames
 from barnabas.metadata.topics import Partition
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -33,6 +33,8 @@ from barnabas.protocol.messages.create_topics import (
 from barnabas.protocol.metadata_records.topic import TopicRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.security.acls import CLUSTER_NAME, AclOperation, ResourceType
+from barnabas.security.authorizer import Access
 
 PARTITIONS_MAX: Final = 10_000
 DEFAULT: Final = -1
@@ -53,7 +55,7 @@ def create_topics(situation: Situation, request: CreateTopicsRequest, context: R
         try:
             if counts[topic.name] > 1:
                 raise InvalidRequest(f"topic {topic.name} is named twice in the request")
-            _check_name(situation, topic.name, names)
+            _check_name(situation, context.access, topic.name, names)
             configs = _configs(topic)
             written = creation_records(situation, topic.name, configs)
             partitions = _partitions(situation, topic, configs)
@@ -69,9 +71,12 @@ def create_topics(situation: Situation, request: CreateTopicsRequest, context: R
             partition.record(topic_id, index, is_elr_enabled=is_elr_enabled)
             for index, partition in enumerate(partitions)
         ]
-        results.append(_created(topic.name, topic_id, partitions, configs, effective))
+        if context.access.allows(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+            results.append(_created(topic.name, topic_id, partitions, configs, effective))
+        else:
+            results.append(_created_in_silence(topic.name, topic_id))
     return Decision(
-        CreateTopicsResponse(throttle_time_ms=0, topics=results),
+        CreateTopicsResponse(throttle_time_ms=context.throttle_time_ms, topics=results),
         [] if request.validate_only else records,
         is_atomic=True,
     )
@@ -83,9 +88,11 @@ def _partition_count(topic: CreatableTopic, default: int) -> int:
     return default if topic.num_partitions == DEFAULT else max(topic.num_partitions, 0)
 
 
-def _check_name(situation: Situation, name: str, names: TopicNames) -> None:
+def _check_name(situation: Situation, access: Access, name: str, names: TopicNames) -> None:
     if name == METADATA_TOPIC:
         raise InvalidRequest(f"{METADATA_TOPIC} is the controllers' own log and cannot be created as a topic")
+    if not access.allows(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
+        access.require(AclOperation.CREATE, ResourceType.TOPIC, name)
     if name in situation.image.topics.ids:
         raise TopicAlreadyExists(f"topic {name} is there already")
     names.add(name)
@@ -175,6 +182,17 @@ def _created(
     )
 
 
+def _created_in_silence(name: str, topic_id: Uuid) -> CreatableTopicResult:
+    """For an asker who may create topics and not look at their settings."""
+    return CreatableTopicResult(
+        name=name,
+        topic_id=topic_id,
+        error_code=0,
+        error_message=None,
+        topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    )
+
+
 def _refused(topic: CreatableTopic, error: ApiError) -> CreatableTopicResult:
     return CreatableTopicResult(name=topic.name, error_code=error.code, error_message=str(error))
 
@@ -183,4 +201,4 @@ def _refuse(request: CreateTopicsRequest, error: ApiError, _version: int) -> Mes
     return CreateTopicsResponse(throttle_time_ms=0, topics=[_refused(topic, error) for topic in request.topics])
 
 
-OPERATIONS: Mapping[type[Message], Operation] = {CreateTopicsRequest: Operation(create_topics, _refuse)}
+OPERATIONS: Mapping[type[Message], Operation] = {CreateTopicsRequest: Operation(create_topics, _refuse, needs=None)}

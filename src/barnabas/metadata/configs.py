@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.metadata.map_delta import NestedMapDelta
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.protocol.metadata_records.client_quota import ClientQuotaRecord, EntityData
 from barnabas.protocol.metadata_records.config import ConfigRecord
 from barnabas.protocol.schema import Message
+
+# The types of those who have quotas.
+USER: Final = "user"
+CLIENT_ID: Final = "client-id"
+IP: Final = "ip"
 
 
 class ConfigResourceType(IntEnum):

@@ -107,6 +107,7 @@ class ControlledCluster:
         **settings: Any,
     ) -> None:
         self.now_ms = 1_000_000
+        self.wall_offset_ms = 0
         self.log: list[MetadataBatch] = []
         self.committed_batches = 0
         self.loader = MetadataLoader()
@@ -211,7 +212,8 @@ class ControlledCluster:
         """Ask without waiting; the token finds the response later."""
         self._tokens += 1
         newest = request.valid_versions[-1] if version is None else version
-        self.step(RequestReceived(self._tokens, request, RequestContext(version=newest, **context)))
+        asker = RequestContext(version=newest, **context)
+        self.step(RequestReceived(self._tokens, request, asker, self.wall_offset_ms))
         return self._tokens
 
     def ask(self, request: Message, expected: type[M], *, version: int | None = None, **context: Any) -> M:
@@ -228,7 +230,7 @@ class ControlledCluster:
         while self.timer_ms is not None and self.timer_ms <= end_ms:
             self.now_ms = max(self.now_ms, self.timer_ms)
             self.timer_ms = None
-            self.step(TimerFired())
+            self.step(TimerFired(self.wall_offset_ms))
         self.now_ms = end_ms
         self.commit()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from barnabas.metadata.configs import USER, ClientQuotas, QuotaEntity, QuotaEntityPart
+from barnabas.metadata.sorted_map import SortedMap
 from barnabas.protocol.messages.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -33,7 +35,15 @@ from barnabas.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from barnabas.security.mutation_quotas import MUTATION_RATE, MutationQuotas
 from unit.controller.controlled_cluster import ControlledCluster
+
+
+def mutation_quotas(*, rate: float, burst: int) -> MutationQuotas:
+    """A quota for everybody, whose windows hold so many partitions."""
+    everybody: QuotaEntity = (QuotaEntityPart(USER, True, ""),)
+    quotas: ClientQuotas = SortedMap({everybody: SortedMap({MUTATION_RATE: rate})})
+    return MutationQuotas(lambda: quotas, window_num=burst // int(rate), window_size_seconds=1)
 
 
 def new_topic(

@@ -210,7 +210,7 @@ def test_a_filter_matches_patterns_as_kafka_does(pattern_type: int, name: str | 
 
 def create_token(cluster: ControlledCluster, **fields: object) -> CreateDelegationTokenResponse:
     request = CreateDelegationTokenRequest(**{"renewers": [], "max_lifetime_ms": -1} | fields)  # type: ignore[arg-type]
-    return cluster.ask(request, CreateDelegationTokenResponse, principal="User:ada")
+    return cluster.ask(request, CreateDelegationTokenResponse, principal="User:ada", is_forwarded=True)
 
 
 @pytest.fixture
@@ -239,14 +239,14 @@ def renew(
     cluster: ControlledCluster, shown: bytes, principal: str, period_ms: int = -1
 ) -> RenewDelegationTokenResponse:
     request = RenewDelegationTokenRequest(hmac=shown, renew_period_ms=period_ms)
-    return cluster.ask(request, RenewDelegationTokenResponse, principal=principal)
+    return cluster.ask(request, RenewDelegationTokenResponse, principal=principal, is_forwarded=True)
 
 
 def expire(
     cluster: ControlledCluster, shown: bytes, principal: str, period_ms: int = -1
 ) -> ExpireDelegationTokenResponse:
     request = ExpireDelegationTokenRequest(hmac=shown, expiry_time_period_ms=period_ms)
-    return cluster.ask(request, ExpireDelegationTokenResponse, principal=principal)
+    return cluster.ask(request, ExpireDelegationTokenResponse, principal=principal, is_forwarded=True)
 
 
 def test_owner_and_renewers_may_renew_and_expire(tokens: ControlledCluster) -> None:
@@ -270,6 +270,32 @@ def test_tokens_whose_time_is_over_are_swept_away(tokens: ControlledCluster) -> 
     create_token(tokens)
     tokens.advance(HOUR_MS)
     assert len(tokens.image.delegation_tokens) == 1
+
+
+def test_tokens_go_by_the_time_of_day_when_that_jumps(tokens: ControlledCluster) -> None:
+    tokens.wall_offset_ms = 5 * HOUR_MS
+    created = create_token(tokens)
+    assert created.issue_timestamp_ms == tokens.now_ms + 5 * HOUR_MS
+    assert created.expiry_timestamp_ms == tokens.now_ms + 29 * HOUR_MS
+    tokens.wall_offset_ms = 30 * HOUR_MS
+    assert renew(tokens, created.hmac, "User:ada").error_code == ErrorCode.DELEGATION_TOKEN_EXPIRED
+    tokens.advance(HOUR_MS)
+    assert len(tokens.image.delegation_tokens) == 0
+
+
+@pytest.mark.parametrize("context", [{"is_forwarded": False}, {"is_forwarded": True, "is_token_authenticated": True}])
+def test_only_who_is_authenticated_by_more_than_a_token_gets_one(
+    tokens: ControlledCluster, context: dict[str, bool]
+) -> None:
+    request = CreateDelegationTokenRequest(renewers=[], max_lifetime_ms=-1)
+    response = tokens.ask(request, CreateDelegationTokenResponse, principal="User:ada", **context)
+    assert response.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    for other, expected in (
+        (RenewDelegationTokenRequest(hmac=b"", renew_period_ms=1), RenewDelegationTokenResponse),
+        (ExpireDelegationTokenRequest(hmac=b"", expiry_time_period_ms=1), ExpireDelegationTokenResponse),
+    ):
+        answer = tokens.ask(other, expected, principal="User:ada", **context)
+        assert answer.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED  # type: ignore[attr-defined]
 
 
 def test_without_a_secret_there_are_no_tokens() -> None:

@@ -9,7 +9,7 @@ import pytest
 from barnabas.controller.errors import PolicyViolation
 from barnabas.controller.settings import NewTopic, Policies
 from barnabas.metadata.topics import UNASSIGNED_DIRECTORY
-from barnabas.protocol.errors import ApiError, ErrorCode
+from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -17,7 +17,7 @@ from barnabas.protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from unit.controller.controlled_cluster import ControlledCluster, directory
-from unit.controller.requests import create_topics, new_topic
+from unit.controller.requests import create_topics, mutation_quotas, new_topic
 
 
 @pytest.fixture
@@ -185,19 +185,21 @@ def test_a_policy_has_its_say() -> None:
 
 
 def test_a_quota_that_is_used_up_refuses_what_is_beyond_it(cluster: ControlledCluster) -> None:
-    class QuotaError(ApiError):
-        code = ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    quotas = mutation_quotas(rate=1, burst=5)
+    allowance = quotas.allowance("ada", "app", 0, is_strict=True)
+    request = CreateTopicsRequest(topics=[new_topic("a", 4), new_topic("b", 4), new_topic("c", 1)])
+    response = cluster.ask(request, CreateTopicsResponse, allowance=allowance)
+    codes = [result.error_code for result in response.topics]
+    assert codes == [0, 0, ErrorCode.THROTTLING_QUOTA_EXCEEDED], "one change may overdraw, the next has to wait"
+    assert response.throttle_time_ms == 3_000
 
-    left = 5
 
-    def charge(count: int) -> None:
-        nonlocal left
-        if count > left:
-            raise QuotaError
-        left -= count
-
-    results = create_topics(cluster, new_topic("a", 4), new_topic("b", 4), charge=charge)
-    assert [result.error_code for result in results] == [0, ErrorCode.THROTTLING_QUOTA_EXCEEDED]
+def test_an_older_client_is_slowed_down_by_its_quota_and_not_refused(cluster: ControlledCluster) -> None:
+    allowance = mutation_quotas(rate=2, burst=2).allowance("ada", "app", 0, is_strict=False)
+    request = CreateTopicsRequest(topics=[new_topic("a", 4), new_topic("b", 4)])
+    response = cluster.ask(request, CreateTopicsResponse, version=5, allowance=allowance)
+    assert [result.error_code for result in response.topics] == [0, 0]
+    assert response.throttle_time_ms == 3_000
 
 
 def test_an_older_client_gets_an_answer_that_its_version_carries(cluster: ControlledCluster) -> None:

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from barnabas.broker.call import Call, Client, Pending
+from barnabas.broker.call import Call, Pending
+from barnabas.broker.dispatch import bare_error
 from barnabas.broker.routing import Route, ServedBy
 from barnabas.controller.decision import RequestContext
 from barnabas.protocol.api import ApiKey
 from barnabas.protocol.codec import decode
 from barnabas.protocol.embedded.default_principal import DefaultPrincipalData
-from barnabas.protocol.errors import ErrorCode
+from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.framing import Request, frame_response, read_request
 from barnabas.protocol.messages.describe_quorum import DescribeQuorumResponse
 from barnabas.protocol.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from barnabas.protocol.schema import Message, ProtocolError, Struct, field_specs
-from barnabas.runtime.controller.routes import AskController, AskQuorum
+from barnabas.runtime.controller.contexts import RequestContexts
+from barnabas.runtime.controller.routes import QUORUM_APIS, AskController, AskQuorum
+from barnabas.security.acls import AclOperation
 
 VERSIONS: Final = range(1)
 ADDRESS_BYTES: Final = (4, 16)
@@ -61,22 +64,30 @@ class _BadEnvelope(Exception):  # noqa: N818 (what is wrong with it is in the co
 class Envelopes:
     """`routes` are those of the listener without Envelope itself; only their versions are looked at."""
 
-    def __init__(self, routes: Mapping[int, Route], ask_controller: AskController, ask_quorum: AskQuorum) -> None:
+    def __init__(
+        self,
+        routes: Mapping[int, Route],
+        ask_controller: AskController,
+        ask_quorum: AskQuorum,
+        contexts: RequestContexts,
+    ) -> None:
         self._routes = routes
         self._ask_controller = ask_controller
         self._ask_quorum = ask_quorum
+        self._contexts = contexts
 
     @property
     def route(self) -> Route:
         return Route(ApiKey.ENVELOPE, VERSIONS, ServedBy.CONTROLLER, self.handle)
 
     def handle(self, request: EnvelopeRequest, call: Call) -> EnvelopeResponse | Pending:
+        self._contexts.access(call).require_of_cluster(AclOperation.CLUSTER_ACTION)
         try:
             principal = _read_principal(request.request_principal)
             inner = self._open(request)
         except _BadEnvelope as error:
             return EnvelopeResponse(error_code=error.code)
-        answer = self._ask(inner, principal, call.client)
+        answer = self._ask(inner, self._contexts.forwarded(inner, principal, request.client_host_address, call))
         pending = Pending()
         answer.when_completed(lambda: _enclose(answer, inner, pending))
         return pending
@@ -95,24 +106,28 @@ class Envelopes:
             raise _BadEnvelope(ErrorCode.UNSUPPORTED_VERSION)
         return inner
 
-    def _ask(self, inner: Request, principal: str, client: Client) -> Pending:
-        if inner.header.request_api_key in (ApiKey.DESCRIBE_QUORUM, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER):
-            return self._ask_quorum(inner.body, inner.version, client.listener)
-        context = RequestContext(
-            version=inner.version, principal=principal, listener=client.listener, is_forwarded=True
-        )
-        return self._ask_controller(inner.body, context)
+    def _ask(self, inner: Request, context: RequestContext) -> Pending:
+        needs = QUORUM_APIS.get(inner.header.request_api_key)
+        if needs is None:
+            return self._ask_controller(inner.body, context)
+        try:
+            context.access.require_of_cluster(needs)
+        except ApiError as error:
+            refused = Pending()
+            response = self._routes[inner.header.request_api_key].api.response
+            refused.complete(bare_error(response, inner.version, error.code))
+            return refused
+        return self._ask_quorum(inner.body, inner.version, context.listener)
 
 
-def _read_principal(data: Any) -> str:
-    """`type:name` of what DefaultKafkaPrincipalBuilder wrote: a version of two bytes, then the message."""
+def _read_principal(data: Any) -> DefaultPrincipalData:
+    """What DefaultKafkaPrincipalBuilder wrote: a version of two bytes, then the message."""
     try:
         view = memoryview(data or b"")
         version = int.from_bytes(view[:2], "big")
-        principal = decode(DefaultPrincipalData, version, view[2:])
+        return decode(DefaultPrincipalData, version, view[2:])
     except ProtocolError as error:
         raise _BadEnvelope(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE) from error
-    return f"{principal.type}:{principal.name}"
 
 
 def _enclose(answer: Pending, inner: Request, pending: Pending) -> None:

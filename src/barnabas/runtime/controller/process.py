@@ -30,7 +30,10 @@ LOG: Final = logging.getLogger(__name__)
 
 
 class ControllerProcess:
-    """A state machine for a RaftDriver. `published` is called after each advance of the committed metadata."""
+    """A state machine for a RaftDriver. `published` is called after each advance of the committed metadata.
+
+    `clock` never jumps; `wall_clock` tells the time of day, where that is another.
+    """
 
     def __init__(
         self,
@@ -38,17 +41,19 @@ class ControllerProcess:
         replay: MetadataReplay,
         *,
         clock: Clock,
+        wall_clock: Clock | None = None,
         loop: AbstractEventLoop,
         published: Callable[[], None],
     ) -> None:
         self.controller = controller
         self.follower = MetadataFollower(replay, loop=loop, advanced=self._publish)
         self._clock = clock
+        self._wall_clock = wall_clock or clock
         self._published = published
         self._events: deque[Event] = deque()
         self._quorum: wanted.QuorumChanged | None = None
         self._active_epoch: int | None = None
-        self._timer = DeadlineTimer(loop, clock, lambda _: self._receive(wanted.TimerFired()))
+        self._timer = DeadlineTimer(loop, clock, lambda _: self._receive(wanted.TimerFired(self._wall_offset_ms())))
 
     def attach(self, driver: RaftDriver, snapshotter: Snapshotter) -> None:
         """Meet the quorum; before anything happens."""
@@ -65,8 +70,11 @@ class ControllerProcess:
     def ask(self, request: Message, context: RequestContext) -> Pending:
         """Put a request to the controller."""
         pending = Pending()
-        self._receive(wanted.RequestReceived(pending, request, context))
+        self._receive(wanted.RequestReceived(pending, request, context, self._wall_offset_ms()))
         return pending
+
+    def _wall_offset_ms(self) -> int:
+        return self._wall_clock.now_ms() - self._clock.now_ms()
 
     def close(self) -> None:
         self._timer.cancel()

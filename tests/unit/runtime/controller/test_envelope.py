@@ -7,6 +7,7 @@ import pytest
 from barnabas.broker.call import Call, Client, Pending
 from barnabas.broker.routing import Route, ServedBy
 from barnabas.controller.decision import RequestContext
+from barnabas.metadata.sorted_map import SortedMap
 from barnabas.protocol.api import APIS, ApiKey
 from barnabas.protocol.codec import encode
 from barnabas.protocol.embedded.default_principal import DefaultPrincipalData
@@ -23,7 +24,12 @@ from barnabas.protocol.messages.envelope import EnvelopeRequest, EnvelopeRespons
 from barnabas.protocol.messages.fetch import FetchRequest
 from barnabas.protocol.messages.request_header import RequestHeader
 from barnabas.protocol.schema import Message
+from barnabas.runtime.controller.contexts import RequestContexts
 from barnabas.runtime.controller.envelope import Envelopes
+from barnabas.security.acls import ANONYMOUS, CLUSTER_NAME, AclOperation, ResourceType
+from barnabas.security.authorizer import Authorizer, AuthorizerRules
+from barnabas.security.errors import ClusterAuthorizationFailed
+from barnabas.security.mutation_quotas import MutationQuotas
 
 VERSION = 7
 CORRELATION_ID = 42
@@ -50,14 +56,20 @@ class Asked:
         return self.pending
 
 
-def send(asked: Asked, envelope: EnvelopeRequest) -> EnvelopeResponse | Pending:
+def request_contexts(authorizer: Authorizer | None = None) -> RequestContexts:
+    return RequestContexts(authorizer, MutationQuotas(SortedMap, window_num=1, window_size_seconds=1))
+
+
+def send(
+    asked: Asked, envelope: EnvelopeRequest, contexts: RequestContexts | None = None
+) -> EnvelopeResponse | Pending:
     keys = (ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_QUORUM, ApiKey.FETCH)
     routes: dict[int, Route] = {
         key: Route(key, APIS[key].versions, ServedBy.CONTROLLER, lambda _request, _call: None) for key in keys
     }
     header = RequestHeader(request_api_key=ApiKey.ENVELOPE, request_api_version=0, correlation_id=1, client_id="broker")
     call = Call(header, 0, Client("c", "127.0.0.1", 1, "CONTROLLER"), 0)
-    return Envelopes(routes, asked.controller, asked.quorum).handle(envelope, call)
+    return Envelopes(routes, asked.controller, asked.quorum, contexts or request_contexts()).handle(envelope, call)
 
 
 def enclosed(request: Message, version: int = VERSION) -> bytes:
@@ -85,9 +97,11 @@ def test_the_answer_comes_back_as_the_client_would_have_got_it() -> None:
     outcome = send(asked, envelope(enclosed(CREATE)))
     assert isinstance(outcome, Pending)
     assert not outcome.is_completed
-    assert asked.context == RequestContext(
-        version=VERSION, principal="User:alice", listener="CONTROLLER", is_forwarded=True
-    )
+    context = asked.context
+    assert context is not None
+    assert (context.version, context.principal, context.listener) == (VERSION, "User:alice", "CONTROLLER")
+    assert context.is_forwarded
+    assert (context.access.principal, context.access.host) == ("User:alice", "10.0.0.1")
     asked.pending.complete(created(ErrorCode.TOPIC_ALREADY_EXISTS))
     response = result(outcome)
     assert response.error_code == ErrorCode.NONE
@@ -96,6 +110,33 @@ def test_the_answer_comes_back_as_the_client_would_have_got_it() -> None:
     assert correlation_id == CORRELATION_ID
     assert isinstance(inner, CreateTopicsResponse)
     assert inner.topics[0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+def test_the_broker_needs_to_be_allowed_to_pass_requests_on() -> None:
+    nobody = request_contexts(Authorizer(AuthorizerRules(), SortedMap))
+    with pytest.raises(ClusterAuthorizationFailed):
+        send(Asked(), envelope(enclosed(CREATE)), nobody)
+
+
+def test_what_is_in_the_envelope_is_the_clients_and_not_the_brokers() -> None:
+    brokers_only = request_contexts(Authorizer(AuthorizerRules(super_users=frozenset({ANONYMOUS})), SortedMap))
+    asked = Asked()
+    send(asked, envelope(enclosed(CREATE)), brokers_only)
+    assert asked.context is not None
+    assert not asked.context.access.allows(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
+    refused = result(send(asked, envelope(enclosed(DescribeQuorumRequest(topics=[]), 0)), brokers_only))
+    assert refused.response_data is not None
+    _, inner = read_response(memoryview(refused.response_data), DescribeQuorumResponse, 0)
+    assert isinstance(inner, DescribeQuorumResponse)
+    assert inner.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_a_client_that_came_by_a_token_is_known_as_such() -> None:
+    principal = DefaultPrincipalData(type="User", name="alice", token_authenticated=True)
+    asked = Asked()
+    send(asked, envelope(enclosed(CREATE), b"\0\0" + bytes(encode(principal, 0))))
+    assert asked.context is not None
+    assert asked.context.is_token_authenticated
 
 
 def test_a_controller_that_is_not_active_says_so_in_the_envelope() -> None:
