@@ -1,1 +1,1 @@
-"""What a broker answers, a family of APIs a file."""
+"""The handlers of a broker's listeners, one file for each family of APIs."""
