@@ -23,8 +23,9 @@ from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft.replica import Endpoint, ReplicaKey
 from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.runtime.controller.part import ControllerPart
 from barnabas.runtime.peer import Peer
-from barnabas.server import ControllerNode
+from barnabas.server import Node
 from barnabas.sim.disk import SimDisk
 
 CLUSTER_ID = "barnabasBarnabasBarnab"
@@ -71,7 +72,7 @@ class Controllers:
     """Nodes 1 to `voters` vote; further ones join as observers. Every node has a disk of its own."""
 
     def __init__(self, voters: int, observers: int = 0, **settings: str) -> None:
-        self.running: dict[int, ControllerNode] = {}
+        self.running: dict[int, Node] = {}
         self.disks = {node_id: SimDisk() for node_id in range(1, voters + observers + 1)}
         self._ports = dict(zip(self.disks, free_ports(len(self.disks)), strict=True))
         self._settings = {**QUICK, **{name.replace("_", "."): value for name, value in settings.items()}}
@@ -116,7 +117,7 @@ class Controllers:
 
     def start(self, *node_ids: int) -> None:
         for node_id in node_ids or self.disks:
-            node = ControllerNode(self.config(node_id), self.disks[node_id], asyncio.get_running_loop())
+            node = Node(self.config(node_id), self.disks[node_id], asyncio.get_running_loop())
             self.running[node_id] = node
             node.start()
 
@@ -131,6 +132,12 @@ class Controllers:
         node = self.running.pop(node_id)
         await node.abandon()
         self.disks[node_id] = self.disks[node_id].after_power_cut(Random(node_id))
+
+    def part(self, node_id: int) -> ControllerPart:
+        """What makes a running node a controller."""
+        part = self.running[node_id].controller
+        assert part is not None
+        return part
 
     def port(self, node_id: int) -> int:
         return self._ports[node_id]
@@ -147,7 +154,7 @@ class Controllers:
         """The active controller, when there is one."""
 
         def find() -> int | None:
-            return next((each for each, node in self.running.items() if node.controller.active_epoch is not None), None)
+            return next((each for each in self.running if self.part(each).controller.active_epoch is not None), None)
 
         await self.until(lambda: find() is not None)
         found = find()
@@ -164,11 +171,11 @@ class Controllers:
 
     def offset(self, node_id: int) -> int:
         """How far a node has replayed the committed log."""
-        return self.running[node_id].replay.next_offset
+        return self.running[node_id].quorum.replay.next_offset
 
     def setting(self, node_id: int, name: str) -> str | None:
         """A setting of all brokers, as the committed metadata of a node has it."""
-        for resource, values in self.running[node_id].replay.image.configs.entries():
+        for resource, values in self.running[node_id].quorum.replay.image.configs.entries():
             if resource.type == BROKER_RESOURCE:
                 return values.get(name)
         return None

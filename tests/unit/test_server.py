@@ -16,7 +16,7 @@ from barnabas.protocol.errors import ErrorCode
 from barnabas.raft.quorum_state import QuorumState
 from barnabas.runtime.metrics import Gauge
 from barnabas.runtime.peer import PeerLost
-from barnabas.server import ControllerNode, NodeRefused
+from barnabas.server import Node, NodeRefused
 from barnabas.sim.disk import SimDisk
 from controller_nodes import DIRECTORY, Controllers, config_change, controllers, run
 
@@ -39,7 +39,7 @@ def test_a_single_voter_elects_itself_and_commits() -> None:
             nodes.start()
             await set_retention(nodes, "123456")
             assert nodes.setting(1, SETTING) == "123456"
-            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+            await nodes.until(lambda: nodes.part(1).registration.is_registered)
 
     run(scenario)
 
@@ -64,7 +64,7 @@ def test_a_failed_flush_stops_the_node_before_it_answers(error: int) -> None:
         async with controllers(1) as nodes:
             nodes.start()
             await nodes.active()
-            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+            await nodes.until(lambda: nodes.part(1).registration.is_registered)
             nodes.disks[1].fail("flush", ".log", error)
             asked = asyncio.ensure_future(nodes.ask(1, config_change(SETTING, "123456")))
             with pytest.raises(OSError, match=os.strerror(error)):
@@ -81,7 +81,7 @@ def test_a_full_disk_stops_the_node_before_it_answers() -> None:
         async with controllers(1) as nodes:
             nodes.start()
             await nodes.active()
-            await nodes.until(lambda: nodes.running[1].registration.is_registered)
+            await nodes.until(lambda: nodes.part(1).registration.is_registered)
             nodes.disks[1].free_bytes = 10
             asked = asyncio.ensure_future(nodes.ask(1, config_change(SETTING, "123456")))
             with pytest.raises(Exception, match="no room on the disk"):
@@ -106,7 +106,7 @@ def test_three_voters_replicate_and_fail_over() -> None:
             end = nodes.offset(await nodes.active())
             await nodes.until(lambda: nodes.offset(first) >= end)
             assert nodes.setting(first, SETTING) == "1000002"
-            await nodes.until(lambda: all(node.registration.is_registered for node in nodes.running.values()))
+            await nodes.until(lambda: all(nodes.part(each).registration.is_registered for each in nodes.running))
 
     run(scenario)
 
@@ -117,7 +117,7 @@ def test_votes_and_epochs_are_durable_once_they_were_acted_on() -> None:
             nodes.start()
             await nodes.active()
             for node_id in list(nodes.running):
-                acted_on = nodes.running[node_id].raft.quorum.persisted
+                acted_on = nodes.running[node_id].quorum.raft.quorum.persisted
                 await nodes.cut_power(node_id)
                 saved = read_whole(nodes.disks[node_id], f"{DIRECTORY}/__cluster_metadata-0/quorum-state")
                 assert QuorumState.from_json(saved.decode()) == acted_on
@@ -145,10 +145,10 @@ def test_a_leader_that_stops_hands_over() -> None:
         async with controllers(3) as nodes:
             nodes.start()
             first = await nodes.active()
-            epoch = nodes.running[first].raft.epoch
+            epoch = nodes.running[first].quorum.raft.epoch
             await nodes.stop(first)
             second = await nodes.active()
-            assert nodes.running[second].raft.epoch == epoch + 1
+            assert nodes.running[second].quorum.raft.epoch == epoch + 1
 
     run(scenario)
 
@@ -164,12 +164,12 @@ def test_a_node_that_is_far_behind_catches_up_from_a_snapshot() -> None:
             nodes.start(1)
             for value in range(1000, 1010):
                 await set_retention(nodes, str(value))
-            await nodes.until(lambda: nodes.running[1].log.start_offset > 0)
+            await nodes.until(lambda: nodes.running[1].quorum.log.start_offset > 0)
             nodes.start(2)
             end = nodes.offset(1)
             await nodes.until(lambda: nodes.offset(2) >= end)
             assert nodes.setting(2, SETTING) == "1009"
-            assert nodes.running[2].log.start_offset > 0
+            assert nodes.running[2].quorum.log.start_offset > 0
             # What was given up is not needed for a start, either.
             await nodes.stop(2)
             await nodes.cut_power(1)
@@ -184,8 +184,8 @@ def test_an_observer_that_may_joins_by_itself() -> None:
     async def scenario() -> None:
         async with controllers(1, observers=1, **{"controller.quorum.auto.join.enable": "true"}) as nodes:
             nodes.start()
-            await nodes.until(lambda: nodes.running[1].raft.history.voters.ids == {1, 2})
-            await nodes.until(lambda: nodes.running[2].raft.history.voters.ids == {1, 2})
+            await nodes.until(lambda: nodes.running[1].quorum.raft.history.voters.ids == {1, 2})
+            await nodes.until(lambda: nodes.running[2].quorum.raft.history.voters.ids == {1, 2})
 
     run(scenario)
 
@@ -196,7 +196,7 @@ def test_a_disk_that_fails_at_the_very_end_does_not_keep_the_node_from_stopping(
             nodes.start()
             await nodes.active()
             node = nodes.running[1]
-            await nodes.until(lambda: node.driver.flushed_offset == node.log.end.offset)
+            await nodes.until(lambda: node.quorum.driver.flushed_offset == node.quorum.log.end.offset)
             nodes.disks[1].fail("flush", ".log", errno.EIO)
             node.stop()
             with pytest.raises(OSError, match=os.strerror(errno.EIO)):
@@ -214,7 +214,7 @@ def test_directories_of_two_clusters_do_not_make_a_node() -> None:
             write_meta_properties(disk, "/other", meta, 0)
             config = nodes.config(1, **{"log.dirs": f"{DIRECTORY},/other"})
             with pytest.raises(NodeRefused, match="otherOtherOtherOtherOt"):
-                ControllerNode(config, disk, asyncio.get_running_loop())
+                Node(config, disk, asyncio.get_running_loop())
 
     run(scenario)
 
@@ -241,7 +241,7 @@ def test_numbers_about_the_quorum_are_kept() -> None:
             }
             assert numbers["active_controller"] == 1
             assert numbers["quorum_leader_id"] == 1
-            assert numbers["quorum_epoch"] == node.raft.epoch
+            assert numbers["quorum_epoch"] == node.quorum.raft.epoch
             assert 0 < numbers["metadata_replayed_offset"] <= numbers["metadata_log_end_offset"]
 
     run(scenario)
@@ -263,7 +263,6 @@ def test_a_damaged_quorum_state_is_not_started_with() -> None:
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"process.roles": "broker,controller", "listeners": "PLAINTEXT://h:1,CONTROLLER://h:2"}, "process.roles"),
         ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener.security.protocol.map"),
         ({"authorizer.class.name": "org.example.Authorizer"}, "authorizer.class.name"),
         ({"create.topic.policy.class.name": "org.example.Policy"}, "create.topic.policy.class.name"),
@@ -276,7 +275,7 @@ def test_a_node_that_cannot_be_run_names_the_setting(settings: dict[str, str], n
     async def scenario() -> None:
         async with controllers(1) as nodes:
             with pytest.raises(NodeRefused, match=named):
-                ControllerNode(nodes.config(1, **settings), nodes.disks[1], asyncio.get_running_loop())
+                Node(nodes.config(1, **settings), nodes.disks[1], asyncio.get_running_loop())
 
     run(scenario)
 
@@ -286,7 +285,7 @@ def test_directories_are_used_by_one_process_at_a_time() -> None:
         async with controllers(1) as nodes:
             nodes.start()
             with pytest.raises(NodeRefused, match="in use by another process"):
-                ControllerNode(nodes.config(1), nodes.disks[1], asyncio.get_running_loop())
+                Node(nodes.config(1), nodes.disks[1], asyncio.get_running_loop())
             await nodes.stop(1)
             nodes.start()
             await nodes.active()
@@ -300,7 +299,7 @@ def test_a_directory_without_a_name_is_not_started_with() -> None:
             empty = SimDisk()
             empty.make_directory(DIRECTORY)
             with pytest.raises(NodeRefused, match="kafka-storage format"):
-                ControllerNode(nodes.config(1), empty, asyncio.get_running_loop())
+                Node(nodes.config(1), empty, asyncio.get_running_loop())
             assert empty.names(DIRECTORY) == []
 
     run(scenario)
@@ -312,6 +311,6 @@ def test_a_port_that_is_taken_is_named() -> None:
             nodes.start()
             other = nodes.disks[1].after_power_cut(Random(0))
             with pytest.raises(NodeRefused, match="listeners: CONTROLLER"):
-                ControllerNode(nodes.config(1), other, asyncio.get_running_loop())
+                Node(nodes.config(1), other, asyncio.get_running_loop())
 
     run(scenario)

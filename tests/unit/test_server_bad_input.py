@@ -160,7 +160,7 @@ def codes(response: Any) -> tuple[int, int | None]:
 )
 def test_requests_of_strangers_get_kafkas_errors(request_: Any, expected: tuple[int, int | None]) -> None:
     async def scenario(nodes: Controllers) -> None:
-        assert nodes.running[1].raft.epoch == 1
+        assert nodes.running[1].quorum.raft.epoch == 1
         assert codes(await nodes.ask(1, request_)) == expected
 
     with_controller(scenario)

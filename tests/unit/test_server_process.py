@@ -79,7 +79,7 @@ def test_a_disk_that_takes_no_more_stops_the_node_with_a_clear_last_line(node: N
     [
         (False, "node.id=1", "kafka-storage format"),
         (True, "node.id=2", "node 1, where node 2"),
-        (True, "process.roles=broker,controller", "process.roles"),
+        (True, "listener.security.protocol.map=CONTROLLER:SSL", "listener.security.protocol.map"),
     ],
 )
 def test_a_node_that_cannot_start_says_why_in_its_last_line(
@@ -87,8 +87,7 @@ def test_a_node_that_cannot_start_says_why_in_its_last_line(
 ) -> None:
     if is_formatted:
         node.format()
-    listeners = "listeners=CONTROLLER://127.0.0.1:0,PLAINTEXT://127.0.0.1:1"
-    node.start(override, *([listeners] if "broker" in override else []))
+    node.start(override)
     assert node.wait() == 1
     assert "CRITICAL cannot start" in node.last_line
     assert reason in node.last_line

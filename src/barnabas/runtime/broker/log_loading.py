@@ -1,0 +1,75 @@
+"""Opens a broker's logs at its start, in a thread, and says in the log how far that is."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from barnabas.log.checkpoint import TopicPartition
+from barnabas.log.clean_shutdown import read_clean_shutdown
+from barnabas.log.directories import ConfigOf, LogDirectories
+from barnabas.metadata.image import MetadataImage
+from barnabas.ports.clock import Clock
+from barnabas.ports.disk import Disk
+from barnabas.protocol.uuid import Uuid
+
+LOG: Final = logging.getLogger(__name__)
+
+NO_EPOCH: Final = -1
+PROGRESS_INTERVAL_MS: Final = 1_000
+
+
+def previous_broker_epoch(disk: Disk, directories: LogDirectories) -> int:
+    """The epoch in which this broker last stopped cleanly; -1 unless all directories are there and agree on it."""
+    if directories.failures:
+        return NO_EPOCH
+    try:
+        epochs = {read_clean_shutdown(disk, directory.path) for directory in directories.online}
+    except OSError:
+        return NO_EPOCH
+    return (epochs.pop() or NO_EPOCH) if len(epochs) == 1 else NO_EPOCH
+
+
+def load_logs(
+    directories: LogDirectories, config_of: ConfigOf, image: MetadataImage, broker_id: int, clock: Clock
+) -> None:
+    """Open every log that the metadata assigns to this broker; the others are set aside."""
+    started_ms = clock.elapsed_ms()
+    progress = _Progress(clock)
+
+    def is_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
+        progress.count()
+        # A log has its topic's id before it has records: without one it is empty, whatever became of its topic.
+        assigned = None if topic_id is None else image.topics.partition(topic_id, partition.partition)
+        is_own = assigned is not None and broker_id in assigned.replicas
+        if not is_own:
+            LOG.warning("a log that is not assigned to this broker is set aside", extra={"partition": str(partition)})
+        return not is_own
+
+    directories.load(config_of, now_ms=clock.now_ms(), is_stray=is_stray)
+    for path, error in directories.failures.items():
+        LOG.error("log directory offline", extra={"path": path, "reason": str(error)})
+    LOG.info(
+        "logs loaded",
+        extra={
+            "logs": len(directories.logs),
+            "clean": all(directory.previous_broker_epoch is not None for directory in directories.online),
+            "duration_ms": clock.elapsed_ms() - started_ms,
+        },
+    )
+
+
+class _Progress:
+    """Says now and then how many logs were looked at."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._told_ms = clock.elapsed_ms()
+        self._count = 0
+
+    def count(self) -> None:
+        self._count += 1
+        now_ms = self._clock.elapsed_ms()
+        if now_ms - self._told_ms >= PROGRESS_INTERVAL_MS:
+            self._told_ms = now_ms
+            LOG.info("loading logs", extra={"logs": self._count})

@@ -1,0 +1,257 @@
+"""The broker's part of a node: its life in the cluster, the replicas it hosts, and what its listeners answer.
+
+It takes part in this order: it registers while it follows the metadata; when it has caught up it opens its logs, hosts
+what the metadata assigns to it, accepts connections, and asks to be unfenced. It stops in the reverse one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from random import Random, SystemRandom
+from typing import Any, Final
+
+from barnabas.broker import lifecycle
+from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.forwarding import Forwarding, refuse_bare
+from barnabas.broker.lifecycle import BrokerLife, BrokerState, LifeSettings
+from barnabas.broker.registration import registration_request
+from barnabas.broker.replicas import Replicas
+from barnabas.broker.routing import build_table
+from barnabas.broker.topic_configs import BrokerConfigs, TopicConfigs
+from barnabas.broker.waiting_room import WaitingRoom
+from barnabas.config.listeners import Endpoint as ListenerEndpoint
+from barnabas.config.node import NodeConfig
+from barnabas.controller.operations import OPERATIONS
+from barnabas.log.cleaner.log_cleaner import LogCleaner
+from barnabas.log.directories import LogDirectories, LogDirectoryError
+from barnabas.metadata.delta import MetadataDelta
+from barnabas.metadata.image import MetadataImage
+from barnabas.ports.clock import Clock
+from barnabas.ports.disk import Disk
+from barnabas.protocol.errors import ApiError
+from barnabas.protocol.schema import Message
+from barnabas.protocol.uuid import Uuid
+from barnabas.runtime.broker.controller_channel import ControllerChannel
+from barnabas.runtime.broker.life import LifeDriver
+from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
+from barnabas.runtime.log_keeping.keeping import LogKeeping
+from barnabas.runtime.log_keeping.settings import KeepingSettings, cleaner_config
+from barnabas.runtime.node_storage import NodeStorage
+from barnabas.runtime.off_loop import OffLoop
+from barnabas.runtime.quorum.following import MetadataFollower
+from barnabas.runtime.quorum.part import QuorumPart
+from barnabas.runtime.socket_server import SocketServer
+from barnabas.runtime.timers import DeadlineTimer
+
+LOG: Final = logging.getLogger(__name__)
+
+
+class BrokerGaveUp(Exception):  # noqa: N818 (says what happened)
+    """The broker is of no use to its cluster; the text says why."""
+
+
+class BrokerPart:
+    """`failed` is told of what ends the broker, and with it the node."""
+
+    def __init__(
+        self,
+        node: NodeConfig,
+        storage: NodeStorage,
+        quorum: QuorumPart,
+        follower: MetadataFollower,
+        *,
+        disk: Disk,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+        rng: Random,
+        features: Callable[[], Features],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        assert storage.logs is not None, "a broker's storage has its log directories"
+        self._node = node
+        self._storage = storage
+        self._quorum = quorum
+        self._follower = follower
+        self._disk = disk
+        self._clock = clock
+        self._loop = loop
+        self._features = features
+        self._failed = failed
+        self._has_ended = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Its own threads, so that the quorum's flushes do not wait behind a broker's.
+        self._off_loop = OffLoop(loop)
+        self.directories: LogDirectories = storage.logs
+        self._directory_ids = dict(self.directories.directory_ids)
+        self._configs = TopicConfigs(BrokerConfigs(node.node_id, node.settings.given))
+        self._waiting_timer = DeadlineTimer(loop, clock, lambda now_ms: self.waiting_room.expire(now_ms))
+        self.waiting_room = WaitingRoom(self._waiting_timer.arm)
+        self.replicas = Replicas(node.node_id, self.directories, self._configs, self.waiting_room, self._storage_failed)
+        timeout_ms = node.settings.integer("controller.socket.timeout.ms")
+        self._channel = ControllerChannel(lambda: quorum.leader, f"broker-{node.node_id}-forwarding", timeout_ms)
+        self._session_ms = node.settings.integer("broker.session.timeout.ms")
+        self._life_channel = ControllerChannel(
+            lambda: quorum.leader, f"broker-{node.node_id}-heartbeat", min(timeout_ms, self._session_ms // 2)
+        )
+        self._keeping = self._make_keeping(rng)
+        self.forwarding = Forwarding(self._channel.ask, _refuse, self._spawn)
+
+    def _make_keeping(self, rng: Random) -> LogKeeping:
+        settings = self._node.settings
+        cleaner = None
+        if settings.boolean("log.cleaner.enable"):
+            cleaner = LogCleaner(
+                self._disk, cleaner_config(settings), self.directories.logs, self._take_offline, rng=rng
+            )
+        return LogKeeping(
+            self._disk,
+            self.directories,
+            cleaner,
+            lambda: KeepingSettings.of(settings),
+            loop=self._loop,
+            clock=self._clock,
+            off_loop=self._off_loop,
+            failed=self._take_offline,
+        )
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def dispatcher(self) -> Dispatcher:
+        """What answers on the broker's listeners."""
+        versions = ApiVersions(self._features, lambda: self._channel.versions)
+        table = build_table(
+            versions.routes,
+            self.forwarding.routes,
+            unstable_api_versions_enable=self._node.settings.boolean("unstable.api.versions.enable"),
+        )
+        versions.advertise(table)
+        return Dispatcher(table)
+
+    def serve_on(self, sockets: SocketServer, endpoints: Iterable[ListenerEndpoint]) -> None:
+        """Be reached there, by listeners that accept nobody yet."""
+        self._sockets = sockets
+        settings = self._node.settings
+        request = registration_request(
+            broker_id=self._node.node_id,
+            cluster_id=self._storage.cluster_id,
+            incarnation_id=Uuid(SystemRandom().randbytes(16)),
+            listeners=endpoints,
+            rack=settings.text_or_none("broker.rack"),
+            directories=self._directory_ids.values(),
+            previous_broker_epoch=previous_broker_epoch(self._disk, self.directories),
+        )
+        life = BrokerLife(
+            request,
+            LifeSettings(
+                heartbeat_interval_ms=settings.integer("broker.heartbeat.interval.ms"),
+                initial_registration_timeout_ms=settings.integer("initial.broker.registration.timeout.ms"),
+                log_dir_failure_timeout_ms=settings.integer("log.dir.failure.timeout.ms"),
+                is_shutdown_controlled=settings.boolean("controlled.shutdown.enable"),
+            ),
+        )
+        self.life = LifeDriver(
+            life,
+            channel=self._life_channel,
+            clock=self._clock,
+            loop=self._loop,
+            request_timeout_ms=self._session_ms // 2,
+            entered=self._entered,
+            gave_up=lambda reason: self._failed(BrokerGaveUp(reason)),
+        )
+
+    # Its life
+
+    def start(self) -> None:
+        self._follower.subscribe(self.life.publish)
+        cordoned = (self._directory_ids[path] for path in self._node.cordoned_log_dirs if path in self._directory_ids)
+        self.life.receive(lifecycle.DirectoriesCordoned(tuple(cordoned)))
+        self.life.receive(lifecycle.Started())
+
+    def _entered(self, state: BrokerState) -> None:
+        if state is BrokerState.RECOVERY:
+            image = self._quorum.image
+            # Nothing else touches the logs before they are loaded.
+            self._off_loop.run(lambda: self._load(image), lambda _: self._loaded(), self._load_failed)
+        elif state is BrokerState.RUNNING:
+            LOG.info("broker running", extra={"broker_id": self._node.node_id, "broker_epoch": self.life.broker_epoch})
+        elif state is BrokerState.SHUTTING_DOWN:
+            self._has_ended.set()
+
+    def _load(self, image: MetadataImage) -> None:
+        self._configs.apply(MetadataDelta(image), image)
+        load_logs(self.directories, self._configs.log_config_of, image, self._node.node_id, self._clock)
+
+    def _load_failed(self, error: Exception) -> None:
+        self._failed(BrokerGaveUp(str(error)) if isinstance(error, LogDirectoryError) else error)
+
+    def _loaded(self) -> None:
+        if self._has_ended.is_set():
+            return
+        self.replicas.let_failed_go()
+        self._follower.subscribe(self._apply)
+        self._keeping.start()
+        self._sockets.accept()
+        self.life.receive(lifecycle.Recovered())
+
+    def _apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        self.replicas.apply(delta, image, self._clock.now_ms())
+
+    def _take_offline(self, path: str, error: OSError) -> None:
+        self.directories.take_offline(path, error)
+        self.replicas.let_failed_go()
+
+    def _storage_failed(self, path: str, error: OSError) -> None:
+        LOG.error("log directory offline", extra={"path": path, "reason": str(error)})
+        if path == self._node.metadata_log_dir or not self.directories.online:
+            self._failed(error)
+        elif path in self._directory_ids:
+            self.life.receive(lifecycle.DirectoryFailed(self._directory_ids[path]))
+
+    # Its end
+
+    def hurry(self) -> None:
+        """Wait for the controller no longer."""
+        self.life.receive(lifecycle.ShutdownRequested())
+
+    async def stop(self, grace_ms: int) -> None:
+        """Let others lead what is led here, answer what was asked, and close the logs as whole ones."""
+        self.life.receive(lifecycle.ShutdownRequested())
+        await self._has_ended.wait()
+        await self._sockets.stop(grace_ms)
+        await self._let_go()
+        closed = self._loop.create_future()
+        self._off_loop.run(
+            lambda: self.directories.close(broker_epoch=self.life.broker_epoch, now_ms=self._clock.now_ms()),
+            closed.set_result,
+            closed.set_exception,
+        )
+        await closed
+
+    async def abandon(self) -> None:
+        """Let nothing happen any more; the logs stay as they are."""
+        self._has_ended.set()
+        await self._let_go()
+        self._off_loop.close()
+
+    async def _let_go(self) -> None:
+        self._keeping.close()
+        self._waiting_timer.cancel()
+        self.life.close()
+        self._life_channel.close()
+        self._channel.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _refuse(request: Message, error: ApiError, version: int) -> Message | None:
+    """The refusal of a whole request, as the controller would put it."""
+    operation = OPERATIONS.get(type(request))
+    return refuse_bare(request, error, version) if operation is None else operation.refuse(request, error, version)
