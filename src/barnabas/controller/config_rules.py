@@ -20,7 +20,7 @@ from barnabas.controller.errors import (
     UnknownTopicOrPartition,
 )
 from barnabas.controller.group_configs import GROUP_SETTINGS, check_group_configs
-from barnabas.controller.settings import ConfigChange
+from barnabas.controller.policies import ConfigChange
 from barnabas.controller.small_segments import check_segment_bytes
 from barnabas.controller.topic_configs import check_topic_configs
 from barnabas.controller.topic_names import check_topic_name

@@ -40,7 +40,8 @@ from barnabas.controller.effects import (
     Token,
     UpgradeKRaftVersion,
 )
-from barnabas.controller.errors import InvalidUpdateVersion, NotController, PolicyViolation
+from barnabas.controller.errors import InvalidUpdateVersion, NotController
+from barnabas.controller.policies import PolicyViolation
 from barnabas.controller.settings import ControllerSettings
 from barnabas.controller.state import ControllerState
 from barnabas.controller.tasks import PeriodicTask

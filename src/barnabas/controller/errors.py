@@ -114,10 +114,6 @@ class NotLeaderOrFollower(ApiError):
     code = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-class PolicyViolation(ApiError):
-    code = ErrorCode.POLICY_VIOLATION
-
-
 class PreferredLeaderNotAvailable(ApiError):
     code = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
 

@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from barnabas.controller.policies import Policies
 from barnabas.metadata.features import SUPPORTED_FEATURES, VersionRange
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTopic:
-    """A topic about to be created, as a policy sees it: numbers, or assignments where the asker gave them."""
-
-    name: str
-    num_partitions: int | None
-    replication_factor: int | None
-    assignments: Mapping[int, tuple[int, ...]] | None
-    configs: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigChange:
-    """Settings about to change, as a policy sees them; a value of None takes a setting back to its default."""
-
-    resource_type: int
-    resource_name: str
-    configs: Mapping[str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """The cluster's own rules beyond Kafka's. Each raises an ApiError, PolicyViolation as a rule, to refuse."""
-
-    create_topic: Callable[[NewTopic], None] | None = None
-    alter_configs: Callable[[ConfigChange], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +31,7 @@ class ControllerSettings:
     delegation_token_expiry_time_ms: int = 24 * 60 * 60 * 1_000
     delegation_token_expiry_check_interval_ms: int = 60 * 60 * 1_000
     supported_features: Mapping[str, VersionRange] = field(default_factory=lambda: SUPPORTED_FEATURES)
-    policies: Policies = Policies()
+    policies: Policies = field(default_factory=Policies)
 
     @property
     def has_authorizer(self) -> bool:

@@ -16,10 +16,9 @@ from barnabas.controller.errors import (
     InvalidReplicaAssignment,
     InvalidReplicationFactor,
     InvalidRequest,
-    PolicyViolation,
     TopicAlreadyExists,
 )
-from barnabas.controller.settings import NewTopic
+from barnabas.controller.policies import NewTopic, PolicyViolation
 from barnabas.controller.topic_names import METADATA_TOPIC, TopicNames
 from barnabas.metadata.topics import Partition
 from barnabas.protocol.errors import ApiError, ErrorCode

@@ -32,6 +32,7 @@ from barnabas.controller.effects import (
 from barnabas.controller.invariants import validate
 from barnabas.controller.operations import OPERATIONS, QUERIES, TASKS
 from barnabas.controller.settings import ControllerSettings
+from barnabas.controller.tasks import PeriodicTask
 from barnabas.metadata.features import FEATURES, KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.metadata.framing import MetadataBatch, VersionedRecord, read_batches
 from barnabas.metadata.image import MetadataImage
@@ -104,6 +105,7 @@ class ControlledCluster:
         seed: int = 0,
         is_leading: bool = True,
         kraft_version: int = 1,
+        tasks: Sequence[PeriodicTask] = TASKS,
         **settings: Any,
     ) -> None:
         self.now_ms = 1_000_000
@@ -127,7 +129,7 @@ class ControlledCluster:
             bootstrap=bootstrap(version, has_elr=has_elr),
             operations=OPERATIONS,
             queries=QUERIES,
-            tasks=TASKS,
+            tasks=tasks,
         )
         if is_leading:
             self.lead()

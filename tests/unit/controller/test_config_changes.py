@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.controller.errors import PolicyViolation
-from barnabas.controller.settings import ConfigChange, Policies
+from barnabas.controller.policies import ConfigChange, Policies, PolicyViolation
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType
 from barnabas.metadata.versions import MetadataVersion
 from barnabas.protocol.errors import ErrorCode

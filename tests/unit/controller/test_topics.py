@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.controller.errors import PolicyViolation
-from barnabas.controller.settings import NewTopic, Policies
+from barnabas.controller.policies import NewTopic, Policies, PolicyViolation
 from barnabas.metadata.topics import UNASSIGNED_DIRECTORY
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.create_topics import (

@@ -1,16 +1,18 @@
-"""Keeps a controller up when the decision on a single request fails for a reason that nobody has thought of.
+"""Keeps a controller up when a single decision fails for a reason that nobody has thought of.
 
-A decision changes nothing, so whatever it raises can be answered and logged like any refusal.
+A decision changes nothing, so whatever it raises can be logged, and answered like any refusal where somebody asked. A
+task of the controller's own that fails is tried again when it is due the next time.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from barnabas.controller.decision import CommittedView, Decision, Operation, Query, RequestContext, Situation
+from barnabas.controller.tasks import Outcome, PeriodicTask
 from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.schema import Message
 
@@ -51,6 +53,21 @@ def _guarded_query(query: Query) -> Query:
             raise _unknown(request, context, error) from error
 
     return replace(query, answer=answer)
+
+
+def guarded_tasks(tasks: Sequence[PeriodicTask]) -> tuple[PeriodicTask, ...]:
+    return tuple(_guarded_task(task) for task in tasks)
+
+
+def _guarded_task(task: PeriodicTask) -> PeriodicTask:
+    def decide(situation: Situation) -> Outcome:
+        try:
+            return task.decide(situation)
+        except Exception as error:
+            LOG.error("task failed", exc_info=error, extra={"task": task.name})
+            return Outcome(Decision())
+
+    return task._replace(decide=decide)
 
 
 def _unknown(request: Message, context: RequestContext, error: Exception) -> UnknownServerError:

@@ -1,4 +1,4 @@
-"""A decision that fails for no reason that was thought of costs its request and nothing else."""
+"""A decision that fails for no reason that was thought of costs its request, or a turn of its task, and no more."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from typing import Any
 
 import pytest
 
-from barnabas.controller.decision import Decision, Operation, Query, RequestContext
+from barnabas.controller.decision import Decision, Operation, Query, RequestContext, Situation
 from barnabas.controller.errors import NotController
+from barnabas.controller.tasks import Outcome, PeriodicTask
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages.describe_cluster import DescribeClusterRequest
 from barnabas.protocol.schema import Message
-from barnabas.runtime.controller.guarded import UnknownServerError, guarded_operations, guarded_queries
+from barnabas.runtime.controller.guarded import (
+    UnknownServerError,
+    guarded_operations,
+    guarded_queries,
+    guarded_tasks,
+)
+from unit.controller.controlled_cluster import ControlledCluster
 
 REQUEST = DescribeClusterRequest(include_cluster_authorized_operations=False)
 CONTEXT = RequestContext(version=1)
@@ -52,3 +59,29 @@ def test_refusals_and_decisions_go_through() -> None:
     assert operation.decide(nothing, REQUEST, CONTEXT) is decision
     with pytest.raises(NotController):
         operation.decide(nothing, None, CONTEXT)
+
+
+def test_a_task_that_fails_is_logged_and_tried_again_when_it_is_due_the_next_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    runs: list[int] = []
+
+    def fail(situation: Situation) -> Outcome:
+        runs.append(situation.now_ms)
+        raise ZeroDivisionError
+
+    other_runs: list[int] = []
+
+    def go_on(situation: Situation) -> Outcome:
+        other_runs.append(situation.now_ms)
+        return Outcome(Decision())
+
+    tasks = (PeriodicTask("failing", lambda _: 1_000, fail), PeriodicTask("other", lambda _: 1_500, go_on))
+    cluster = ControlledCluster(tasks=guarded_tasks(tasks))
+    start_ms = cluster.now_ms
+    with caplog.at_level(logging.ERROR):
+        cluster.advance(3_000)
+    assert [at_ms - start_ms for at_ms in runs] == [1_000, 2_000, 3_000]
+    assert [at_ms - start_ms for at_ms in other_runs] == [1_500, 3_000]
+    assert cluster.controller.active_epoch is not None
+    assert [vars(record)["task"] for record in caplog.records] == ["failing"] * 3
