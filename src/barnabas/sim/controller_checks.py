@@ -1,13 +1,15 @@
 """What must hold in every simulated cluster of controllers, checked as things happen.
 
-One leader and one active controller an epoch, committed records that never change and that every later leader has,
-images that equal what the committed log says, whether they came from log, snapshot or speculation, answers that are
-given only for what is committed, ids that are handed out once.
+One leader and one active controller an epoch, one vote a replica and epoch, epochs that never fall, logs that match,
+committed records that never change and that every later leader has, images that equal what the committed log says,
+whether they came from log, snapshot or speculation, answers that are given only for what is committed, ids that are
+handed out once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -33,6 +35,8 @@ from barnabas.metadata.loader import MetadataLoader
 from barnabas.ports.disk import Buffer
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsResponse
 from barnabas.raft.log_view import LogView
+from barnabas.raft.quorum_state import QuorumState
+from barnabas.raft.replica import ReplicaKey
 from barnabas.raft.voters import VoterSet
 from barnabas.records.batch import iterate_batches
 
@@ -82,6 +86,11 @@ class Checks:
         self.world = world
         self.leaders: dict[int, int] = {}
         self.active: dict[int, int] = {}
+        # What each replica has on its disk, and while it writes what it may have.
+        self.quorum_states: dict[ReplicaKey, tuple[QuorumState | None, ...]] = {}
+        self.votes: dict[tuple[ReplicaKey, int], ReplicaKey] = {}
+        # Every batch that was ever in a log: its checksum and the epoch of the one before it.
+        self.written: dict[tuple[int, int], tuple[int, int]] = {}
         self.batches: dict[int, Stamped] = {}
         self.committed_end = 0
         # How far the leader of each epoch, or who heard from it, has committed.
@@ -102,6 +111,34 @@ class Checks:
     def image(self) -> MetadataImage:
         """The newest committed one."""
         return self._loader.image
+
+    def found(self, key: ReplicaKey, saved: QuorumState | None) -> None:
+        """A replica comes back with what it kept, or with what it was about to write when it stopped."""
+        assert saved in self.quorum_states.get(key, (saved,)), f"{key} comes back with {saved} as its quorum-state"
+
+    @contextmanager
+    def persisting(self, key: ReplicaKey, state: QuorumState) -> Iterator[None]:
+        """While a quorum-state is written either may be found. An epoch never falls, and has one vote of a replica."""
+        # As the file will say it: that of a static quorum has no directory ids.
+        state = QuorumState.from_json(state.to_json())
+        (kept, *_) = self.quorum_states.get(key, (None,))
+        if kept is not None:
+            assert state.epoch >= kept.epoch, f"the epoch of {key} falls from {kept.epoch} to {state.epoch}"
+        if state.voted_key is not None:
+            vote = self.votes.setdefault((key, state.epoch), state.voted_key)
+            is_same = vote.admits(state.voted_key) or state.voted_key.admits(vote)
+            assert is_same, f"{key} votes for {vote} and {state.voted_key} in epoch {state.epoch}"
+        self.quorum_states[key] = kept, state
+        yield
+        self.quorum_states[key] = (state,)
+
+    def appended(self, key: ReplicaKey, batches: Buffer, epoch_before: int) -> None:
+        """Log matching: one offset and epoch, one batch, and always the same one before it."""
+        for _, header in iterate_batches(batches):
+            here = header.crc, epoch_before
+            there = self.written.setdefault((header.base_offset, header.leader_epoch), here)
+            assert there == here, f"logs differ at offset {header.base_offset} of epoch {header.leader_epoch}, at {key}"
+            epoch_before = header.leader_epoch
 
     def became_leader(self, node_id: int, epoch: int, log: LogView) -> None:
         """Election safety, and leader completeness: it has all that was committed in earlier epochs."""
@@ -205,7 +242,7 @@ class WatchedController(Controller):
                     if not isinstance(refusal, NotController):
                         self._checks.answered(self._node_id, records, seen_offset, effect)
         self._check_images(event)
-        self._checks.world.stepped(self._node_id, event, result)
+        self._checks.world.note_step(self._node_id, event, result)
         return result
 
     @property

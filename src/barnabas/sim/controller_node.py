@@ -6,7 +6,7 @@ or a disk that fails. The power may be cut at any operation of the disk and befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -18,18 +18,19 @@ from barnabas.controller.operations import OPERATIONS, QUERIES, TASKS
 from barnabas.controller.settings import ControllerSettings
 from barnabas.log.log_config import LogConfig
 from barnabas.metadata.features import KRAFT_VERSION, SUPPORTED_FEATURES
+from barnabas.ports.disk import Buffer
 from barnabas.protocol.api import ApiKey
 from barnabas.protocol.errors import ErrorCode, KafkaStorageError
 from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest
-from barnabas.protocol.messages.add_raft_voter import Listener as AddedListener
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse, SupportedFeatureKey
-from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, events
+from barnabas.raft.history import QuorumHistory
 from barnabas.raft.leader import Leader
-from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, LogView, OffsetAndEpoch
 from barnabas.raft.node import RaftNode
+from barnabas.raft.quorum_state import QuorumState
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
 from barnabas.raft.voters import VersionRange, Voter, VoterSet
 from barnabas.runtime.controller.process import ControllerProcess
@@ -41,6 +42,7 @@ from barnabas.runtime.quorum.peers import Peers
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.runtime.quorum.snapshot_files import snapshot_name
 from barnabas.runtime.quorum.snapshotting import Snapshotter
+from barnabas.runtime.steady_clock import SteadyClock
 from barnabas.sim.controller_checks import Checks, WatchedController, read_log
 from barnabas.sim.disk import PowerCut, SimDisk
 from barnabas.sim.virtual_loop import VirtualClock, VirtualLoop, VirtualOffLoop
@@ -75,6 +77,8 @@ class VirtualPeers(Peers):
     ) -> None:
         life = self._life
         life.machine.cut_power_by_chance()
+        if isinstance(request, AddRaftVoterRequest):
+            life.machine.world.note_joining(life.machine)
         is_over = False
 
         def settle(call: Callable[[], object]) -> None:
@@ -89,6 +93,24 @@ class VirtualPeers(Peers):
         target = int(endpoint.host.removeprefix("node"))
         life.machine.world.send(life.machine.node_id, target, request, reply)
         life.loop.call_later(self._timeout_ms / 1000, settle, lambda: failed(ErrorCode.NETWORK_EXCEPTION))
+
+
+class WatchedLog(MetadataLog):
+    """A metadata log that has what is written to it checked. `watch` comes first."""
+
+    def watch(self, checks: Checks, key: ReplicaKey) -> None:
+        self._checks = checks
+        self._key = key
+        checks.found(key, self.read_quorum_state())
+
+    def append(self, batches: Buffer, epoch: int, now_ms: int) -> None:
+        epoch_before = self.end.epoch
+        super().append(batches, epoch, now_ms)
+        self._checks.appended(self._key, batches, epoch_before)
+
+    def write_quorum_state(self, state: QuorumState) -> None:
+        with self._checks.persisting(self._key, state):
+            super().write_quorum_state(state)
 
 
 class WatchedProcess(ControllerProcess):
@@ -130,11 +152,12 @@ class Life:
     def __init__(self, machine: Machine, number: int) -> None:
         world = machine.world
         self.machine = machine
-        self.loop = VirtualLoop(world, machine.crash)  # type: ignore[abstract]  # Our code calls no more of it.
-        clock = VirtualClock(world)
+        self.loop = VirtualLoop(world, machine.clock, machine.crash)  # type: ignore[abstract]  # No more of it is called.
+        clock = SteadyClock(machine.clock)
         rng = Random(f"{world.seed}/{machine.node_id}/{number}")
         off_loop = VirtualOffLoop(self.loop, world.flush_delay_ms)
-        self.log = MetadataLog(machine.disk, METADATA_DIRECTORY, world.log_config, rng=rng, now_ms=world.now_ms)
+        self.log = WatchedLog(machine.disk, METADATA_DIRECTORY, world.log_config, rng=rng, now_ms=clock.now_ms())
+        self.log.watch(world.checks, machine.key)
         self.replay = MetadataReplay(self.log)
         self.controller = WatchedController(
             settings=ControllerSettings(
@@ -241,12 +264,18 @@ def _api_versions() -> ApiVersionsResponse:
 
 
 class Machine:
+    """`joining_until_ms`: until when a request to make it a voter may be under way."""
+
+    can_become_voter = True
+
     def __init__(self, world: ControllerWorld, node_id: int) -> None:
         self.world = world
         self.node_id = node_id
-        self.key = ReplicaKey(node_id, Uuid(node_id.to_bytes(16, "big")))
+        self.key = ReplicaKey(node_id, world.new_directory_id())
         self.disk = SimDisk()
+        self.clock = VirtualClock(world, rate=world.draw_clock_rate())
         self.life: Life | None = None
+        self.joining_until_ms = 0
         self._lives = 0
 
     @property
@@ -254,35 +283,16 @@ class Machine:
         return Voter(self.key, {LISTENER: endpoint_of(self.node_id)}, VersionRange(*SUPPORTED_FEATURES[KRAFT_VERSION]))
 
     @property
-    def voters(self) -> VoterSet:
-        """Those that this controller acts on."""
-        assert self.life is not None
-        return self.life.raft.history.voters
+    def leading_epoch(self) -> int | None:
+        return self.life.raft.epoch if self.life is not None and self.life.is_leading else None
 
-    def voter_sets(self, committed_end: int) -> Iterator[tuple[int, VoterSet]]:
-        """The newest voters in this log and the newest that are committed, each with where it says so at the latest."""
-        assert self.life is not None
-        history = self.life.raft.history
-        if len(history.voters):
-            yield -2 if history.voters_offset is None else history.voters_offset, history.voters
-        committed = history.voters_at(committed_end - 1)
-        if committed is not None and self.life.log.end.offset >= committed_end:
-            yield min(history.voters_offset or 0, committed_end - 1), committed
-
-    def joining_request(self) -> Message:
-        listener = AddedListener(name=LISTENER, host=f"node{self.node_id}", port=PORT)
-        return AddRaftVoterRequest(
-            cluster_id=self.world.cluster_id,
-            timeout_ms=1_000,
-            voter_id=self.node_id,
-            voter_directory_id=self.key.directory_id,
-            listeners=[listener],
-        )
-
-    def leaving_request(self) -> Message:
-        return RemoveRaftVoterRequest(
-            cluster_id=self.world.cluster_id, voter_id=self.node_id, voter_directory_id=self.key.directory_id
-        )
+    def open_history(self) -> tuple[LogView, QuorumHistory]:
+        if self.life is not None:
+            return self.life.log, self.life.raft.history
+        # As the next life will find it, looked at in a copy.
+        config, rng = self.world.log_config, Random(0)
+        log = MetadataLog(self.disk.after_kill(), METADATA_DIRECTORY, config, rng=rng, now_ms=self.clock.now_ms())
+        return log, control.load_history(log, self.world.static_voters)
 
     def format(self, voters: VoterSet | None) -> None:
         """What `kafka-storage format` leaves: with `--initial-controllers` the voters, in a first snapshot."""
@@ -298,7 +308,7 @@ class Machine:
     def start(self) -> None:
         assert self.life is None
         self._lives += 1
-        self.disk.now_ms = self.world.now_ms
+        self.disk.now_ms = self.clock.now_ms()
         self.disk.before_operation = lambda *_: self.cut_power_by_chance()
         try:
             self.life = Life(self, self._lives)
@@ -317,6 +327,28 @@ class Machine:
         life = self.life
         if life is not None:
             life.loop.enter(lambda: life.serve(request, reply))
+
+    def ask_of_quorum(self, request: Message) -> None:
+        self.receive(request, lambda _: None)
+
+    @property
+    def is_paused(self) -> bool:
+        return self.life is not None and self.world.now_ms < self.life.loop.paused_until_ms
+
+    def pause(self, until_ms: int) -> None:
+        if self.life is not None:
+            self.life.loop.paused_until_ms = until_ms
+
+    def resign(self) -> None:
+        if self.life is not None:
+            self.life.loop.enter(self.life.resign)
+
+    def lose_disk(self) -> None:
+        self.stop(is_power_cut=True)
+        self.disk = SimDisk()
+        self.key = ReplicaKey(self.node_id, self.world.new_directory_id())
+        self.format(None)
+        self._start_later()
 
     def stop(self, *, is_power_cut: bool) -> None:
         """End this life, if there is one, wherever it is; what is on the disk afterwards is what the next one finds."""

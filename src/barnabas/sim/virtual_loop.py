@@ -9,6 +9,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop, Handle, TimerHandle
 from collections.abc import Callable
 from contextvars import Context
+from math import ceil
 from typing import Any, TypeVar, TypeVarTuple
 
 from barnabas.runtime.off_loop import OffLoop
@@ -19,24 +20,40 @@ T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 
 
+# What the clocks of all machines show when the world begins, but for how wrong they are.
+BEGINNING_MS = 1_700_000_000_000
+
+
 class VirtualClock:
-    def __init__(self, world: World) -> None:
+    """A machine's clock, wrong by `skew_ms`, which somebody may change, and fast or slow by `rate`, which stays."""
+
+    def __init__(self, world: World, *, skew_ms: int = 0, rate: float = 1.0) -> None:
+        self.skew_ms = skew_ms
+        self.rate = rate
         self._world = world
 
     def now_ms(self) -> int:
-        return self._world.now_ms
+        return BEGINNING_MS + self.skew_ms + self.elapsed_ms()
 
     def elapsed_ms(self) -> int:
-        return self._world.now_ms
+        return int(self._world.now_ms * self.rate)
+
+    def until_elapsed_ms(self, delay_ms: float) -> int:
+        """How long it really takes until this clock has gone on by so much."""
+        return ceil(delay_ms / self.rate)
 
 
 class VirtualLoop(AbstractEventLoop):
-    """The loop of one life of a process. `crashed` is called when the power is cut in something that it ran."""
+    """The loop of one life of a process, with the timers of its machine's clock.
 
-    def __init__(self, world: World, crashed: Callable[[], None]) -> None:
+    `crashed` is called when the power is cut in something that it ran.
+    """
+
+    def __init__(self, world: World, clock: VirtualClock, crashed: Callable[[], None]) -> None:
         self.paused_until_ms = 0
         self.is_dead = False
         self._world = world
+        self._clock = clock
         self._crashed = crashed
 
     def enter(self, happen: Callable[[], object]) -> None:
@@ -65,7 +82,7 @@ class VirtualLoop(AbstractEventLoop):
         *args: *Arguments,
         context: Context | None = None,
     ) -> TimerHandle:
-        delay_ms = round(delay * 1000)
+        delay_ms = self._clock.until_elapsed_ms(round(delay * 1000))
         handle = TimerHandle((self._world.now_ms + delay_ms) / 1000, callback, args, self, context)
         self._schedule(delay_ms, handle, lambda: callback(*args))
         return handle

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from barnabas.sim.disk import PowerCut
-from barnabas.sim.virtual_loop import VirtualLoop, VirtualOffLoop
+from barnabas.sim.virtual_loop import BEGINNING_MS, VirtualClock, VirtualLoop, VirtualOffLoop
 from barnabas.sim.world import World
 
 
 def make_loop(world: World, crashed: Callable[[], None] = lambda: None) -> VirtualLoop:
-    return VirtualLoop(world, crashed)  # type: ignore[abstract]  # Our code calls no more of it.
+    return VirtualLoop(world, VirtualClock(world), crashed)  # type: ignore[abstract]  # Our code calls no more of it.
 
 
 def fail() -> None:
@@ -68,3 +70,22 @@ def test_work_in_a_thread_ends_in_one_call_after_a_while() -> None:
     threads.run(fail, lambda _: told.append(("done", 0)), lambda error: told.append((str(error), world.now_ms)))
     world.run(100)
     assert told == [("done", 10), ("the disk is gone", 10)]
+
+
+def test_a_clock_that_is_set_shows_another_time_and_measures_the_same() -> None:
+    world = World(0)
+    clock = VirtualClock(world, skew_ms=-5_000)
+    world.run(100)
+    assert (clock.now_ms(), clock.elapsed_ms()) == (BEGINNING_MS - 4_900, 100)
+    clock.skew_ms = 7_000
+    assert (clock.now_ms(), clock.elapsed_ms()) == (BEGINNING_MS + 7_100, 100)
+
+
+@pytest.mark.parametrize(("rate", "fires_at_ms"), [(0.5, 200), (1.0, 100), (1.25, 80), (1.1, 91)])
+def test_timers_go_by_the_clock_of_their_machine_and_are_never_early(rate: float, fires_at_ms: int) -> None:
+    world, fired = World(0), list[tuple[int, bool]]()
+    clock = VirtualClock(world, rate=rate)
+    loop = VirtualLoop(world, clock, lambda: None)  # type: ignore[abstract]  # Our code calls no more of it.
+    loop.call_later(0.1, lambda: fired.append((world.now_ms, clock.elapsed_ms() >= 100)))
+    world.run(1_000)
+    assert fired == [(fires_at_ms, True)]
