@@ -151,6 +151,8 @@ def consumer_settings(properties: Mapping[str, str]) -> Translation:
     settings, warnings = _translate(given)
     if settings["auto.offset.reset"] == "none":
         settings["auto.offset.reset"] = "error"
+    # By its own default it rests for a second whenever it is ahead of the application.
+    settings["fetch.queue.backoff.ms"] = "5"
     if "partition.assignment.strategy" in given:
         names = [name.strip() for name in given["partition.assignment.strategy"].split(",")]
         # It cannot mix cooperative and eager assignors, of which Java takes the one that all members know.

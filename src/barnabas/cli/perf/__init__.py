@@ -1,0 +1,1 @@
+"""What the performance tools count and print: payloads, rates, latencies, metrics and times as Java formats them."""
