@@ -9,7 +9,7 @@ from typing import TextIO
 
 from barnabas.cli.commands import CommandLineError, CommandParser
 from barnabas.cli.error_lines import error_lines
-from barnabas.cli.options import ParsedOptions, text
+from barnabas.cli.options import Option, ParsedOptions, text
 from barnabas.client.cluster import Cluster
 from barnabas.client.errors import ClientError
 from barnabas.client.settings import BOOTSTRAP_CONTROLLERS, BOOTSTRAP_SERVERS, UnusableConfigError, parse_client
@@ -89,12 +89,17 @@ def connect(properties: Mapping[str, str], *, servers: str | None = None, contro
         raise ConfigError(f"Failed to create new KafkaAdminClient\n{error}") from error
 
 
-def connect_as_told(options: ParsedOptions, **settings: str) -> Cluster:
-    """The cluster that the options of a tool without commands name; `settings` are what the file leaves open."""
-    path = options.find(COMMAND_CONFIG)
+def connect_as_told(
+    options: ParsedOptions, defaults: Mapping[str, str] | None = None, *, config: Option[str] = COMMAND_CONFIG
+) -> Cluster:
+    """The cluster that the options of a tool without commands name.
+
+    `config` is the option of the file with the client's settings, and `defaults` are what that file may leave open.
+    """
+    path = options.find(config)
     properties = read_properties(path) if path is not None else {}
     return connect(
-        settings | properties,
+        {**(defaults or {}), **properties},
         servers=options.find(BOOTSTRAP_SERVER),
         controllers=options.find(BOOTSTRAP_CONTROLLER),
     )

@@ -47,7 +47,12 @@ def exception_name(code: ErrorCode) -> str:
     return f"org.apache.kafka.common.{_NAMES.get(code, f'errors.{words}Exception')}"
 
 
+def error_line(error: ClientError) -> str:
+    """The line that Kafka's tools print."""
+    return f"{exception_name(error.code)}: {error}"
+
+
 def error_lines(error: ClientError) -> str:
-    """The line that Kafka's tools print; under it, where there is more to say, what was behind the error."""
-    line = f"{exception_name(error.code)}: {error}"
+    """That line, and under it, where there is more to say, what was behind the error."""
+    line = error_line(error)
     return f"{line}\n{error.__cause__}" if isinstance(error.__cause__, ClientError) else line

@@ -56,15 +56,16 @@ def text(name: str, help: str, *, argument: str, default: str | None = None) -> 
 
 def integer(name: str, help: str, *, argument: str, default: int | None = None) -> Option[int]:
     """A 32-bit number."""
-    return Option(name, help, argument, partial(_number, bits=32), default)
+    return Option(name, help, argument, partial(parse_integer, bits=32), default)
 
 
 def long_integer(name: str, help: str, *, argument: str, default: int | None = None) -> Option[int]:
     """A 64-bit number."""
-    return Option(name, help, argument, partial(_number, bits=64), default)
+    return Option(name, help, argument, partial(parse_integer, bits=64), default)
 
 
-def _number(value: str, *, bits: int) -> int:
+def parse_integer(value: str, *, bits: int = 32) -> int:
+    """A number as Java reads it; ValueError for any other text."""
     if not _INTEGER.fullmatch(value) or not -(2 ** (bits - 1)) <= int(value) < 2 ** (bits - 1):
         raise ValueError(value)
     return int(value)

@@ -4,9 +4,12 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.utils.Exit;
 
 /**
@@ -14,18 +17,14 @@ import org.apache.kafka.common.utils.Exit;
  * on each line, a JSON object of its exit status and of what it printed goes out.
  */
 public class Tools {
-    static final class Exited extends RuntimeException {
-        final int status;
-
-        Exited(int status) {
-            this.status = status;
-        }
-    }
+    private static volatile CompletableFuture<Integer> ended;
 
     public static void main(String[] unused) throws Exception {
+        // Nothing of a tool runs on once it has asked to exit: its thread rests for good.
         Exit.setExitProcedure((status, message) -> {
             if (message != null) System.err.println(message);
-            throw new Exited(status);
+            ended.complete(status);
+            while (true) LockSupport.park();
         });
         ObjectMapper json = new ObjectMapper();
         PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
@@ -50,13 +49,22 @@ public class Tools {
     }
 
     private static int call(String main, String[] args) throws Exception {
-        try {
-            Class.forName(main).getMethod("main", String[].class).invoke(null, (Object) args);
-            return 0;
-        } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof Exited exited) return exited.status;
-            e.getCause().printStackTrace();
-            return 1;
-        }
+        Method method = Class.forName(main).getMethod("main", String[].class);
+        CompletableFuture<Integer> result = new CompletableFuture<>();
+        ended = result;
+        Thread thread = new Thread(() -> {
+            try {
+                method.invoke(null, (Object) args);
+                result.complete(0);
+            } catch (InvocationTargetException e) {
+                e.getCause().printStackTrace();
+                result.complete(1);
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return result.get();
     }
 }

@@ -1,0 +1,1 @@
+"""What `kafka-configs` does: entities and changes from its command line, descriptions and alterations."""
