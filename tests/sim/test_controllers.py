@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.sim.controller_clients import TOOL, create_topic
 from barnabas.sim.controller_node import Life, Machine
-from barnabas.sim.controller_world import ControllerWorld, Plan, simulate
+from barnabas.sim.controller_world import HOUR_MS, ControllerWorld, Plan, simulate
 
 SEEDS = 40
 CHUNK = 8
@@ -29,9 +29,10 @@ def test_controllers_are_safe_under_every_fault_and_go_on_once_a_majority_is_hea
 
 def test_the_seeds_meet_what_they_are_there_for() -> None:
     """A simulation in which nothing goes wrong, or nothing is asked for, would prove nothing."""
-    worlds = [simulate(seed) for seed in range(1_000, 1_012)]
+    worlds = [simulate(seed) for seed in range(1_100, 1_112)]
     counts = sum((world.counts for world in worlds), start=type(worlds[0].counts)())
-    faults = ("crash", "disk failed", "partition", "pause", "became leader", "voters changed")
+    faults = ("crash", "disk failed", "disk loss", "clock set", "partition", "pause")
+    changes = ("became leader", "voters changed", "joined by itself")
     snapshots = ("snapshot generated", "snapshot installed")
     requests = (
         "AllocateProducerIds",
@@ -50,7 +51,7 @@ def test_the_seeds_meet_what_they_are_there_for() -> None:
         "UpdateFeatures",
     )
     between = "append behind the quorum's own records"
-    met = (*faults, *snapshots, between, *(f"{request} committed" for request in requests))
+    met = (*faults, *changes, *snapshots, between, *(f"{request} committed" for request in requests))
     assert not [what for what in met if not counts[what]]
 
 
@@ -89,6 +90,28 @@ def test_calm_controllers_have_one_active_and_all_know_the_same(voters: int, is_
     assert len(world.checks.active) == 1
     assert world.counts["CreateTopics committed"]
     assert {machine.node_id for machine in world.machines.values()} == set(world.checks.image.cluster.controllers)
+
+
+def test_a_controller_that_lost_its_disk_has_its_former_self_removed_and_joins_again() -> None:
+    world = ControllerWorld(6, Plan(auto_join=True, snapshot_bytes=4_000))
+    world.run(4_000)
+    loser = next(machine for machine in world.machines.values() if machine is not active(world))
+    former = loser.key
+    loser.lose_disk()
+    assert world.run(30_000, lambda: all(loser.key in voters.keys for voters in world.live_voter_sets()))
+    assert all(former not in voters.keys and len(voters) == 3 for voters in world.live_voter_sets())
+    assert world.run(10_000, lambda: life(loser).replay.next_offset == world.checks.committed_end)
+
+
+def test_clocks_that_are_set_disturb_nobody() -> None:
+    world = ControllerWorld(7, Plan(clock_drift=0.05))
+    world.run(4_000)
+    for machine, skew_ms in zip(world.machines.values(), (-HOUR_MS, HOUR_MS, 0), strict=True):
+        machine.clock.skew_ms = skew_ms
+    committed_before = world.checks.committed_end
+    world.run(6_000)
+    assert len(world.checks.active) == 1
+    assert world.checks.committed_end > committed_before
 
 
 def test_a_controller_with_a_full_disk_stops_and_another_becomes_active() -> None:

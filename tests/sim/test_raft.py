@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from barnabas.raft.effects import Effect, Flush
+from barnabas.sim.raft_process import Process
 from barnabas.sim.raft_world import Plan, RaftWorld, simulate
 
 SEEDS = 240
@@ -93,6 +94,40 @@ def test_a_removed_leader_commits_its_own_removal_and_goes() -> None:
     other = next(process for process in world.processes.values() if process is not leader)
     assert world.run(20_000, lambda: other.leader is not None)
     assert all(voters.keys == {other.key} for voters in world.live_voter_sets())
+
+
+def without_quorum_state(process: Process) -> None:
+    """Start again with the log and the snapshots, but no memory of votes."""
+    process.stop(is_power_cut=False)
+    process.storage.quorum_state = None
+    process.start()
+
+
+def test_a_leader_without_its_quorum_state_leads_again_if_nobody_else_can() -> None:
+    world = RaftWorld(11, Plan(voters=3, append_every_ms=20))
+    world.run(5_000)
+    leader = world.leader_of_newest_epoch()
+    assert leader is not None
+    follower, gone = (process for process in world.processes.values() if process is not leader)
+    gone.stop(is_power_cut=True)
+    world.network.isolate({leader.node_id}, set(world.processes))
+    world.run(300)
+    assert leader.storage.log.end.offset > follower.storage.log.end.offset, "no other log will do"
+    without_quorum_state(leader)
+    world.network.heal()
+    committed_before, epoch_before = world.checks.committed_end, follower.storage.log.end.epoch
+    assert world.run(20_000, lambda: world.checks.committed_end > committed_before)
+    assert leader.leader is not None
+    assert leader.leader.epoch > epoch_before
+
+
+def test_a_quorum_that_lost_every_quorum_state_goes_on() -> None:
+    world = RaftWorld(13, Plan(voters=3))
+    world.run(5_000)
+    for process in world.processes.values():
+        without_quorum_state(process)
+    committed_before = world.checks.committed_end
+    assert world.run(20_000, lambda: world.checks.committed_end > committed_before)
 
 
 def test_a_leader_that_nobody_can_hear_resigns() -> None:

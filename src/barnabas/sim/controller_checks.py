@@ -115,22 +115,27 @@ class Checks:
     def found(self, key: ReplicaKey, saved: QuorumState | None) -> None:
         """A replica comes back with what it kept, or with what it was about to write when it stopped."""
         assert saved in self.quorum_states.get(key, (saved,)), f"{key} comes back with {saved} as its quorum-state"
+        if saved is not None:
+            self._keep(key, saved)
 
     @contextmanager
     def persisting(self, key: ReplicaKey, state: QuorumState) -> Iterator[None]:
-        """While a quorum-state is written either may be found. An epoch never falls, and has one vote of a replica."""
+        """While a quorum-state is written either may be found."""
         # As the file will say it: that of a static quorum has no directory ids.
         state = QuorumState.from_json(state.to_json())
         (kept, *_) = self.quorum_states.get(key, (None,))
-        if kept is not None:
-            assert state.epoch >= kept.epoch, f"the epoch of {key} falls from {kept.epoch} to {state.epoch}"
+        assert kept is None or state.epoch >= kept.epoch, f"the epoch of {key} falls: {kept} becomes {state}"
+        self.quorum_states[key] = kept, state
+        yield
+        self._keep(key, state)
+
+    def _keep(self, key: ReplicaKey, state: QuorumState) -> None:
+        """What is on the disk is promised: one vote of a replica in an epoch."""
+        self.quorum_states[key] = (state,)
         if state.voted_key is not None:
             vote = self.votes.setdefault((key, state.epoch), state.voted_key)
             is_same = vote.admits(state.voted_key) or state.voted_key.admits(vote)
             assert is_same, f"{key} votes for {vote} and {state.voted_key} in epoch {state.epoch}"
-        self.quorum_states[key] = kept, state
-        yield
-        self.quorum_states[key] = (state,)
 
     def appended(self, key: ReplicaKey, batches: Buffer, epoch_before: int) -> None:
         """Log matching: one offset and epoch, one batch, and always the same one before it."""

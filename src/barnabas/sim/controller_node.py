@@ -21,7 +21,7 @@ from barnabas.metadata.features import KRAFT_VERSION, SUPPORTED_FEATURES
 from barnabas.ports.disk import Buffer
 from barnabas.protocol.api import ApiKey
 from barnabas.protocol.errors import ErrorCode, KafkaStorageError
-from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest
+from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse, SupportedFeatureKey
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
@@ -88,6 +88,8 @@ class VirtualPeers(Peers):
                 call()
 
         def reply(response: Message) -> None:
+            if isinstance(response, AddRaftVoterResponse) and response.error_code == ErrorCode.NONE:
+                life.machine.world.counts["joined by itself"] += 1
             life.loop.enter(lambda: settle(lambda: answered(response)))
 
         target = int(endpoint.host.removeprefix("node"))
