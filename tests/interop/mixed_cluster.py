@@ -16,9 +16,10 @@ from pathlib import Path
 from barnabas.cli.formatting.controllers import new_id
 from barnabas.cli.storage import run as run_storage
 from barnabas.log.meta_properties import read_meta_properties
+from barnabas.protocol.messages.describe_quorum import ResponsePartitionData
 from barnabas.runtime.disk import PosixDisk
 from interop.apache_broker import CLUSTER_ID, ApacheBroker
-from interop.quorum_questions import PAUSE_S, find_leader
+from interop.quorum_questions import PAUSE_S, find_quorum
 from interop.referee import ToolOutput, Tools
 from interop.watched_process import WatchedProcess, free_ports
 
@@ -27,6 +28,8 @@ TOPICS_TOOL = "org.apache.kafka.tools.TopicCommand"
 
 FIRST_BROKER_ID = 101
 LISTENER = "CONTROLLER"
+METADATA = "logs/__cluster_metadata-0"
+BOOTSTRAP_FILE = "bootstrap.checkpoint"
 
 
 class OurController(WatchedProcess):
@@ -52,8 +55,8 @@ class ApacheNode(ApacheBroker):
 class MixedCluster:
     """`controllers` has a letter for each: o for one of ours, a for one of Apache's. Their ids count from 1.
 
-    Those of `joining` are formatted to join a quorum that is there, and vote only when they were added. With
-    `is_static` the voters are those that every node's settings name.
+    Those of `joining` are formatted to join a quorum that is there; they are not started with the others, and vote only
+    when they were added. With `is_static` the voters are those that every node's settings name.
     """
 
     def __init__(
@@ -72,14 +75,15 @@ class MixedCluster:
         self.tools = tools
         self._settings = dict(settings or {})
         self._broker_settings = dict(broker_settings or {})
-        kinds = dict(enumerate(controllers + joining, start=1))
-        self._ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
+        self.kinds = dict(enumerate(controllers + joining, start=1))
+        self._ports = dict(zip(self.kinds, free_ports(len(self.kinds)), strict=True))
+        self._joining = range(len(controllers) + 1, len(self.kinds) + 1)
         self._is_static = is_static
         voters = [f"{each}@{self.address(each)}:{new_id()}" for each in range(1, len(controllers) + 1)]
         self.controllers: dict[int, WatchedProcess] = {}
-        for node_id, kind in kinds.items():
+        for node_id, kind in self.kinds.items():
             quorum: tuple[str, ...] = ("--no-initial-controllers",)
-            if node_id <= len(controllers):
+            if node_id not in self._joining:
                 quorum = () if is_static else ("--initial-controllers", ",".join(voters))
             self.controllers[node_id] = self._make_controller(node_id, kind, quorum)
         self.brokers = {
@@ -150,56 +154,72 @@ class MixedCluster:
     # Running it
 
     def start(self) -> None:
-        """Start all nodes at once: a JVM that starts leaves a core to others for much of the time."""
+        """Start them at once: a JVM that starts leaves a core to others for much of the time."""
+        voters = (node for node_id, node in self.controllers.items() if node_id not in self._joining)
         with ThreadPoolExecutor() as pool:
-            for started in [pool.submit(node.start) for node in self._nodes()]:
+            for started in [pool.submit(node.start) for node in (*voters, *self.brokers.values())]:
                 started.result()
 
     def end(self) -> None:
-        for node in self._nodes():
+        for node in (*self.controllers.values(), *self.brokers.values()):
             node.end()
-
-    def _nodes(self) -> Iterator[WatchedProcess]:
-        yield from self.controllers.values()
-        yield from self.brokers.values()
 
     # Asking Apache's tools
 
     def quorum(self, *command: str, config: int | None = None) -> ToolOutput:
-        """Ask the controllers about themselves, with Apache's tool; `config` names the node whose file it is given."""
+        """Run Apache's tool on the quorum; `config` names the node whose file it is given.
+
+        It is sent to the leader: its client takes a node that has just come back, and has loaded nothing yet, for one
+        that is no controller, or waits for another to be named.
+        """
         given = () if config is None else ("--command-config", str(self._directory(config) / "server.properties"))
-        return self.tools.run(QUORUM_TOOL, "--bootstrap-controller", self.controller_addresses, *given, *command)
+        return self.tools.run(QUORUM_TOOL, "--bootstrap-controller", self.address(self.leader_id()), *given, *command)
+
+    def quorum_state(self) -> ResponsePartitionData:
+        """What the leader says of the quorum, as soon as there is one."""
+        return find_quorum(self._ports[node_id] for node_id, node in self.controllers.items() if node.is_running)
 
     def leader_id(self) -> int:
-        """Who leads, as soon as somebody does."""
-        running = [self._ports[node_id] for node_id, node in self.controllers.items() if node.is_running]
-        return find_leader(running)
+        return self.quorum_state().leader_id
+
+    def voter_ids(self) -> set[int]:
+        return {voter.replica_id for voter in self.quorum_state().current_voters}
 
     def topics(self, *arguments: str) -> ToolOutput:
         return self.tools.run(TOPICS_TOOL, "--bootstrap-server", self.bootstrap_servers, *arguments)
+
+    def create_topic(self, topic: str, *options: str) -> None:
+        created = self.topics("--create", "--topic", topic, *options)
+        assert created.out == f"Created topic {topic}.\n", (created, self.logs())
 
     def directory_id(self, node_id: int) -> str:
         meta = read_meta_properties(PosixDisk(), str(self._directory(node_id) / "logs"))
         assert meta is not None, "every controller is formatted"
         return str(meta.directory_id)
 
-    def wait_for_file(self, node_id: int, pattern: str, *, but: str, limit_s: float = 30) -> Path:
-        """A file of a controller that fits the pattern, as soon as there is one."""
-        found: list[Path] = []
+    def snapshots(self, node_id: int) -> dict[int, Path]:
+        """A controller's snapshots, by the offset at which each ends."""
+        found = (self._directory(node_id) / METADATA).glob("*.checkpoint")
+        return {int(path.name.partition("-")[0]): path for path in found if path.name != BOOTSTRAP_FILE}
 
-        def is_there() -> bool:
-            found[:] = (path for path in self._directory(node_id).glob(pattern) if path.name != but)
-            return bool(found)
+    def log_start(self, node_id: int) -> int:
+        """The offset at which a controller's metadata log begins."""
+        return min(int(path.stem) for path in (self._directory(node_id) / METADATA).glob("*.log"))
 
-        self.wait_until(is_there, f"node {node_id} has no {pattern}", limit_s)
-        return found[0]
+    def wait_for_snapshot(self, node_id: int, *, after: int = 0) -> Path:
+        """The newest snapshot of a controller, as soon as that ends after an offset."""
+        self.wait_until(
+            lambda: max(self.snapshots(node_id), default=0) > after, f"node {node_id} has no snapshot after {after}"
+        )
+        return max(self.snapshots(node_id).items())[1]
 
     def wait_until_caught_up(self, node_id: int, limit_s: float = 30) -> None:
         """Wait until the leader has seen a node fetch the end of its log."""
 
         def has_caught_up() -> bool:
-            rows = (line.split() for line in self.quorum("describe", "--replication").out.splitlines()[1:])
-            return any(row[0] == str(node_id) and row[3] == "0" for row in rows)
+            quorum = self.quorum_state()
+            ends = {each.replica_id: each.log_end_offset for each in (*quorum.current_voters, *quorum.observers)}
+            return ends.get(node_id) == ends[quorum.leader_id]
 
         self.wait_until(has_caught_up, f"node {node_id} has not caught up", limit_s)
 

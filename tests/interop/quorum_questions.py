@@ -1,4 +1,4 @@
-"""Asks controllers, ours or Apache's, who leads their quorum; Apache's tool gives up where nobody does just now."""
+"""Asks controllers, ours or Apache's, for the state of their quorum; Apache's tool gives up where nobody leads it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from barnabas.protocol.messages.describe_quorum import (
     DescribeQuorumResponse,
     RequestPartitionData,
     RequestTopicData,
+    ResponsePartitionData,
 )
 from barnabas.raft.log_view import METADATA_TOPIC
 from barnabas.runtime.peer import Peer, PeerLost
@@ -21,20 +22,20 @@ TIMEOUT_MS = 2_000
 PAUSE_S = 0.05
 
 
-def find_leader(ports: Iterable[int], limit_s: float = 30) -> int:
-    """The leader that says so of itself, as soon as there is one."""
+def find_quorum(ports: Iterable[int], limit_s: float = 30) -> ResponsePartitionData:
+    """The quorum as its leader describes it, as soon as there is one."""
     deadline_s = time.monotonic() + limit_s
     asked = list(ports)
     while time.monotonic() < deadline_s:
         for port in asked:
-            leader_id = asyncio.run(_ask(port))
-            if leader_id is not None:
-                return leader_id
+            described = asyncio.run(_ask(port))
+            if described is not None:
+                return described
         time.sleep(PAUSE_S)
     raise AssertionError(f"nobody led within {limit_s} s")
 
 
-async def _ask(port: int) -> int | None:
+async def _ask(port: int) -> ResponsePartitionData | None:
     request = DescribeQuorumRequest(
         topics=[RequestTopicData(topic_name=METADATA_TOPIC, partitions=[RequestPartitionData(partition_index=0)])]
     )
@@ -48,5 +49,5 @@ async def _ask(port: int) -> int | None:
             peer.close("answered")
         partition = response.topics[0].partitions[0] if response.topics else None
         if partition is not None and partition.error_code == ErrorCode.NONE:
-            return partition.leader_id
+            return partition
     return None

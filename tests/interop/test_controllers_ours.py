@@ -22,8 +22,6 @@ pytestmark = pytest.mark.referee
 
 CONFIGS_TOOL = "kafka.admin.ConfigCommand"
 ELECTION_TOOL = "org.apache.kafka.tools.LeaderElectionCommand"
-METADATA = "logs/__cluster_metadata-0"
-FIRST_SNAPSHOT = "00000000000000000000-0000000000.checkpoint"
 REASSIGN_TOOL = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
 
@@ -78,8 +76,7 @@ def partition(cluster: MixedCluster, topic: str, index: int = 0) -> dict[str, st
 def create_assigned(cluster: MixedCluster, topic: str, replicas: list[list[int]], *settings: str) -> None:
     configs = [word for setting in settings for word in ("--config", setting)]
     assignment = ",".join(":".join(map(str, each)) for each in replicas)
-    created = cluster.topics("--create", "--topic", topic, "--replica-assignment", assignment, *configs)
-    assert created.out == f"Created topic {topic}.\n", created
+    cluster.create_topic(topic, "--replica-assignment", assignment, *configs)
 
 
 def wait_for_isr(cluster: MixedCluster, topic: str, brokers: set[int]) -> None:
@@ -100,8 +97,7 @@ def elect(cluster: MixedCluster, kind: str, topic: str) -> None:
 
 @pytest.mark.usefixtures("load")
 def test_topics_are_made_described_altered_and_deleted(cluster: MixedCluster) -> None:
-    created = cluster.topics("--create", "--topic", "orders", "--partitions", "4", "--replication-factor", "3")
-    assert created.out == "Created topic orders.\n", created
+    cluster.create_topic("orders", "--partitions", "4", "--replication-factor", "3")
     cluster.topics("--alter", "--topic", "orders", "--partitions", "6")
     changed = cluster.tools.run(
         CONFIGS_TOOL,
@@ -199,7 +195,7 @@ def test_everything_acknowledged_was_read_as_it_was_acknowledged(lasting_load: L
 def test_our_metadata_log_and_snapshots_are_apaches_to_read(cluster: MixedCluster, both_dumps: BothDumps) -> None:
     leader_id = cluster.leader_id()
     node_id = next(each for each in cluster.controllers if each != leader_id)
-    snapshot = cluster.wait_for_file(node_id, METADATA + "/*.checkpoint", but=FIRST_SNAPSHOT)
+    snapshot = cluster.wait_for_snapshot(node_id)
     # A node that has stopped writes nothing between the two dumps.
     cluster.controllers[node_id].stop()
     logs = sorted(snapshot.parent.glob("*.log"))
