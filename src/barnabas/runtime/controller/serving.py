@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.handlers.describe_configs import DescribeConfigs
+from barnabas.broker.node_configs import NodeProperties
 from barnabas.broker.routing import RoutingTable, build_table
 from barnabas.config.node import NodeConfig
 from barnabas.config.setting import ConfigError
@@ -14,6 +16,7 @@ from barnabas.protocol.api import Listener
 from barnabas.runtime.controller.contexts import LoadedAcls, RequestContexts
 from barnabas.runtime.controller.envelope import Envelopes
 from barnabas.runtime.controller.routes import AskController, AskQuorum, controller_routes, quorum_routes
+from barnabas.runtime.logger_levels import logger_levels
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.security.authorizer import Authorizer, AuthorizerRules
 from barnabas.security.mutation_quotas import MutationQuotas
@@ -67,6 +70,12 @@ def controller_table(
         versions.routes,
         tuple(quorum_routes(ask_quorum, contexts)),
         tuple(controller_routes([*OPERATIONS, *QUERIES], ask_controller, contexts)),
+        DescribeConfigs(
+            NodeProperties(node.node_id, settings.given),
+            image=lambda: replay.image,
+            access=contexts.access,
+            loggers=logger_levels,
+        ).routes,
     )
     is_unstable = settings.boolean("unstable.api.versions.enable")
     inner = build_table(*families, listener=Listener.CONTROLLER, unstable_api_versions_enable=is_unstable)
