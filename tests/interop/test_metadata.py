@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.metadata.bootstrap import BootstrapMetadata, read_checkpoint, write_checkpoint
 from barnabas.metadata.features import FEATURES, default_levels
-from barnabas.metadata.framing import build_batches, read_batches
+from barnabas.metadata.framing import build_batches, read_batches, read_values
 from barnabas.metadata.image import MetadataImage, Provenance
 from barnabas.metadata.loader import MetadataLoader, SnapshotLoad
 from barnabas.metadata.versions import LATEST_METADATA_VERSION, MetadataVersion
@@ -80,7 +80,7 @@ def test_every_snapshot_of_an_apache_node_is_the_one_that_we_would_write(apache_
         loader.load(batch for batch in batches if batch.last_offset < end_offset)
         assert loader.image.provenance[:2] == (end_offset - 1, epoch)
         assert in_one_order(loader.image.records()) == in_one_order(records)
-        read = SnapshotLoad(records, loader.image.provenance).load()
+        read = SnapshotLoad(read_values(path.read_bytes()), loader.image.provenance).load()
         assert read == loader.image
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from barnabas.metadata.errors import MetadataError
 from barnabas.metadata.features import KRAFT_VERSION
-from barnabas.metadata.framing import VersionedRecord, build_batches, read_records
+from barnabas.metadata.framing import VersionedRecord, build_batches, decode_record, read_values
 from barnabas.metadata.versions import LATEST_METADATA_VERSION, METADATA_VERSION, MetadataVersion
 from barnabas.protocol.codec import encode
 from barnabas.protocol.control_records.snapshot_footer import SnapshotFooterRecord
@@ -79,7 +79,7 @@ def write_checkpoint(records: Sequence[VersionedRecord], now_ms: int) -> bytes:
 
 
 def read_checkpoint(content: Buffer) -> BootstrapMetadata:
-    return BootstrapMetadata.of_records(list(read_records(content)))
+    return BootstrapMetadata.of_records([decode_record(value) for value in read_values(content)])
 
 
 def _control_batch(offset: int, kind: ControlType, message: Message, now_ms: int) -> bytearray:

@@ -87,11 +87,13 @@ def read_batches(buffer: Buffer) -> Iterator[MetadataBatch]:
         )
 
 
-def read_records(buffer: Buffer) -> Iterator[VersionedRecord]:
-    """The records of a snapshot, one by one: a large one is never there as a whole."""
+def read_values(buffer: Buffer) -> Iterator[bytes | None]:
+    """The records of a snapshot as they are written, one by one: a large one is never decoded as a whole."""
     for position, header in iterate_batches(buffer):
         validate(buffer, position)
-        yield from _decoded(buffer, position, header)
+        if not header.is_control:
+            for record in iterate_records(buffer, position, header):
+                yield record.value
 
 
 def _decoded(buffer: Buffer, position: int, header: BatchHeader) -> Iterator[VersionedRecord]:

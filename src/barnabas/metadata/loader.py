@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.errors import ReplayError
-from barnabas.metadata.framing import MetadataBatch, VersionedRecord
+from barnabas.metadata.framing import MetadataBatch, decode_record
 from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage, Provenance
+from barnabas.metadata.partition_bytes import PartitionReader
 from barnabas.protocol.metadata_records.abort_transaction import AbortTransactionRecord
 from barnabas.protocol.metadata_records.begin_transaction import BeginTransactionRecord
 from barnabas.protocol.metadata_records.end_transaction import EndTransactionRecord
@@ -32,26 +33,31 @@ class Published(NamedTuple):
 
 
 class SnapshotLoad:
-    """The image of a snapshot on its way: some records at a time, so that others get their turn in between."""
+    """The image of a snapshot on its way: some records at a time, so that others get their turn in between.
 
-    def __init__(self, records: Iterable[VersionedRecord], provenance: Provenance) -> None:
-        self._records = iter(records)
+    The records come as they are written (`framing.read_values`).
+    """
+
+    def __init__(self, values: Iterable[bytes | None], provenance: Provenance) -> None:
+        self._values = iter(values)
         self._provenance = provenance
         self._delta = MetadataDelta(EMPTY_IMAGE)
+        self._partitions = PartitionReader(self._delta.topics)
 
     def load_piece(self, records_max: int) -> MetadataImage | None:
         """Take in some more records; the image once there are no more."""
-        left = records_max
-        for record in islice(self._records, records_max):
-            self._delta.replay(record.message)
-            left -= 1
-        return self._delta.apply(self._provenance) if left else None
+        piece = list(islice(self._values, records_max))
+        self._take(piece)
+        return self._delta.apply(self._provenance) if len(piece) < records_max else None
 
     def load(self) -> MetadataImage:
         """Take in all the rest."""
-        for record in self._records:
-            self._delta.replay(record.message)
+        self._take(self._values)
         return self._delta.apply(self._provenance)
+
+    def _take(self, values: Iterable[bytes | None]) -> None:
+        for value in self._partitions.take(values):
+            self._delta.replay(decode_record(value).message)
 
 
 class MetadataLoader:

@@ -18,7 +18,7 @@ from barnabas.metadata.framing import (
     build_batches,
     decode_record,
     encode_record,
-    read_batches,
+    read_values,
 )
 from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage, Provenance
 from barnabas.metadata.loader import MetadataLoader, SnapshotLoad
@@ -45,8 +45,7 @@ def loaded(history: History) -> MetadataImage:
 def from_snapshot(records: list[VersionedRecord], provenance: Provenance) -> MetadataImage:
     """The image of a snapshot that has been through its bytes."""
     batches = build_batches(records, base_offset=0, epoch=1, timestamp_ms=1, batch_bytes_max=1000)
-    read = [record for batch in read_batches(b"".join(batches)) for record in batch.records]
-    return SnapshotLoad(read, provenance).load()
+    return SnapshotLoad(read_values(b"".join(batches)), provenance).load()
 
 
 def batch_from(batch: MetadataBatch, offset: int) -> MetadataBatch:
@@ -87,7 +86,7 @@ def test_a_snapshot_in_the_middle_and_the_log_behind_it_end_in_the_same_image(
 def test_a_snapshot_in_pieces_is_the_snapshot(seed: int, records_max: int) -> None:
     image = loaded(random_history(seed, MetadataVersion.V4_3_IV0, 10))
     records = list(image.records())
-    load = SnapshotLoad(records, image.provenance)
+    load = SnapshotLoad(map(encode_record, records), image.provenance)
     pieces = 1
     while (got := load.load_piece(records_max)) is None:
         pieces += 1

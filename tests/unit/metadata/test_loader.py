@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.errors import ReplayError
-from barnabas.metadata.framing import MetadataBatch, VersionedRecord
+from barnabas.metadata.framing import MetadataBatch, VersionedRecord, encode_record
 from barnabas.metadata.image import Provenance
 from barnabas.metadata.loader import MetadataLoader, Published, SnapshotLoad
 from barnabas.protocol.metadata_records.abort_transaction import AbortTransactionRecord
@@ -138,7 +138,9 @@ def test_a_snapshot_replaces_everything_and_ends_an_open_transaction() -> None:
     kept = Uuid(b"k" * 16)
     provenance = Provenance(40, 7, 99, True)
     before = loader.image
-    loader.adopt(SnapshotLoad([VersionedRecord(TopicRecord(name="kept", topic_id=kept), 0)], provenance).load())
+    loader.adopt(
+        SnapshotLoad([encode_record(VersionedRecord(TopicRecord(name="kept", topic_id=kept), 0))], provenance).load()
+    )
     delta = MetadataDelta.between(before, loader.image)
     assert [topic.name for topic in delta.topics.deleted.values()] == ["old"]
     assert [(topic.base.name, topic.is_new) for topic in delta.topics.changed.values()] == [("kept", True)]
@@ -150,7 +152,9 @@ def test_a_snapshot_replaces_everything_and_ends_an_open_transaction() -> None:
 def test_a_name_that_a_snapshot_gives_to_another_topic_leads_to_that_one() -> None:
     loader, old, new = MetadataLoader(), Uuid(b"o" * 16), Uuid(b"n" * 16)
     loader.load([Log().batch(TopicRecord(name="t", topic_id=old))])
-    snapshot = SnapshotLoad([VersionedRecord(TopicRecord(name="t", topic_id=new), 0)], Provenance(9, 1, 1, True))
+    snapshot = SnapshotLoad(
+        [encode_record(VersionedRecord(TopicRecord(name="t", topic_id=new), 0))], Provenance(9, 1, 1, True)
+    )
     delta = MetadataDelta.between(loader.image, snapshot.load())
     image = delta.apply(Provenance(9, 1, 1, True))
     assert dict(image.topics.ids) == {"t": new}

@@ -107,9 +107,14 @@ class QuorumPart:
             loop=self._loop,
             generated=lambda snapshot_id: self.driver.receive(events.SnapshotGenerated(snapshot_id)),
             failed=self.driver.fail,
-            safe_offset=lambda: min(self.driver.flushed_offset, self.replay.next_offset),
+            safe_offset=self._safe_offset,
         )
         machine.attach(self.driver, self.snapshotter)
+
+    def _safe_offset(self) -> int:
+        # A node that never votes never flushes, either: its fetches promise nothing.
+        replayed = self.replay.next_offset
+        return min(self.driver.flushed_offset, replayed) if self._node.is_controller else replayed
 
     def _make_raft(self, endpoints: Mapping[str, ListenerEndpoint]) -> RaftNode:
         node, storage = self._node, self._storage

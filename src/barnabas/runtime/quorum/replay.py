@@ -10,18 +10,19 @@ from __future__ import annotations
 import logging
 from typing import Final, NamedTuple
 
-from barnabas.metadata.framing import read_batches, read_records
+from barnabas.metadata.framing import read_batches, read_values
 from barnabas.metadata.image import MetadataImage, Provenance
 from barnabas.metadata.loader import MetadataLoader, Published, SnapshotLoad
 from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from barnabas.records.batch import iterate_batches
+from barnabas.runtime.garbage import collection_paused
 from barnabas.runtime.quorum.metadata_log import MetadataLog
 
 LOG: Final = logging.getLogger(__name__)
 
 # About as much as can be replayed without keeping others waiting.
 PIECE_BYTES: Final = 256 * 1024
-PIECE_RECORDS: Final = 2_000
+PIECE_RECORDS: Final = 5_000
 
 
 class _Loading(NamedTuple):
@@ -61,7 +62,9 @@ class MetadataReplay:
         if self.snapshot_ahead is None:
             return False
         snapshot_id, load = self._begin(self.snapshot_ahead)
-        self._finish(snapshot_id, load.load())
+        with collection_paused():
+            image = load.load()
+        self._finish(snapshot_id, image)
         return True
 
     def load_snapshot_piece(self) -> bool:
@@ -71,7 +74,8 @@ class MetadataReplay:
         if self._loading is None or self._loading.snapshot_id != ahead:
             # A later one may have been installed, and the earlier deleted, before it was loaded.
             self._loading = self._begin(ahead)
-        image = self._loading.load.load_piece(PIECE_RECORDS)
+        with collection_paused():
+            image = self._loading.load.load_piece(PIECE_RECORDS)
         if image is None:
             return False
         self._finish(ahead, image)
@@ -83,7 +87,7 @@ class MetadataReplay:
         LOG.info("snapshot loading", extra={"end_offset": snapshot_id.offset, "size_bytes": len(data)})
         log_time_ms = snapshots.last_contained_log_time_ms(snapshot_id)
         provenance = Provenance(snapshot_id.offset - 1, snapshot_id.epoch, log_time_ms, is_batch_aligned=True)
-        return _Loading(snapshot_id, SnapshotLoad(read_records(data), provenance))
+        return _Loading(snapshot_id, SnapshotLoad(read_values(data), provenance))
 
     def _finish(self, snapshot_id: OffsetAndEpoch, image: MetadataImage) -> None:
         self._loading = None

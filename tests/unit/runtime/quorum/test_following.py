@@ -1,7 +1,4 @@
-"""A node without the controller role follows three controllers over real sockets: what its subscribers hear, and when.
-
-It is built here as a broker is: from the quorum's log, node and driver with a follower for a state machine.
-"""
+"""A node without the controller role follows controllers over real sockets: what its subscribers hear, and when."""
 
 from __future__ import annotations
 
@@ -13,33 +10,26 @@ from random import Random
 
 import pytest
 
+from barnabas.metadata.bootstrap import DEFAULT_BOOTSTRAP
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage
-from barnabas.metadata.retention import RetentionSettings
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.incremental_alter_configs import AlterableConfig, IncrementalAlterConfigsRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
-from barnabas.raft import control, events
 from barnabas.raft.leader import Leader
-from barnabas.raft.node import RaftNode
 from barnabas.raft.replica import Endpoint, ReplicaKey
-from barnabas.raft.replica import Peer as RaftPeer
-from barnabas.raft.settings import QuorumSettings
-from barnabas.raft.voters import VersionRange, Voter
 from barnabas.runtime.clock import SystemClock
-from barnabas.runtime.node_settings import metadata_log_config
-from barnabas.runtime.off_loop import OffLoop
+from barnabas.runtime.node_storage import NodeStorage
 from barnabas.runtime.quorum import replay as replay_module
-from barnabas.runtime.quorum.driver import RaftDriver
 from barnabas.runtime.quorum.following import MetadataFollower
 from barnabas.runtime.quorum.metadata_log import MetadataLog
+from barnabas.runtime.quorum.part import QuorumPart
 from barnabas.runtime.quorum.peers import Peers
 from barnabas.runtime.quorum.replay import MetadataReplay
-from barnabas.runtime.quorum.snapshotting import Snapshotter
 from barnabas.runtime.steady_clock import SteadyClock
 from barnabas.sim.disk import SimDisk
-from controller_nodes import CLUSTER_ID, DIRECTORY, LISTENER, Controllers, config_change, controllers, run
+from controller_nodes import CLUSTER_ID, DIRECTORY, Controllers, config_change, controllers, run
 
 KEY = ReplicaKey(9, Uuid(b"o" * 16))
 # A snapshot after every few records, and nothing kept that it makes superfluous.
@@ -86,65 +76,31 @@ class WatchedReplay(MetadataReplay):
 
 
 class Observer:
-    """A node that follows, and all that its subscriber has heard."""
+    """A node of the broker role as far as it follows the quorum, and all that its subscriber has heard."""
 
     def __init__(self, nodes: Controllers, disk: SimDisk, settings: Mapping[str, str]) -> None:
-        loop, clock, rng = asyncio.get_running_loop(), SteadyClock(SystemClock()), Random(9)
-        config = nodes.config(1, **settings)
-        quorum_settings = QuorumSettings.of(config.settings.values)
+        loop = asyncio.get_running_loop()
+        roles = {"process.roles": "broker", "node.id": str(KEY.id), "listeners": "PLAINTEXT://127.0.0.1:0"}
         self.heard: list[tuple[MetadataDelta, MetadataImage]] = []
         self.failures: list[Exception] = []
-        self.log = MetadataLog(disk, DIRECTORY, metadata_log_config(config), rng=rng, now_ms=clock.now_ms())
-        self.replay = WatchedReplay(self.log)
+        self.part = QuorumPart(
+            nodes.config(1, **roles, **settings),
+            NodeStorage(CLUSTER_ID, KEY.directory_id, DEFAULT_BOOTSTRAP, (), None),
+            disk,
+            clock=SteadyClock(SystemClock()),
+            loop=loop,
+            rng=Random(9),
+            failed=self.failures.append,
+        )
+        self.peers = self.part.peers = CutPeers("raft-client-9", self.part.settings.request_timeout_ms)
+        self.replay = self.part.replay = WatchedReplay(self.part.log)
         self.follower = MetadataFollower(self.replay, loop=loop)
         self.follower.subscribe(lambda delta, image: self.heard.append((delta, image)))
-        self.peers = CutPeers("raft-client-9", quorum_settings.request_timeout_ms)
-        self.off_loop = OffLoop(loop)
-        self.raft = RaftNode(
-            local=Voter(KEY, {}, VersionRange(0, 1)),
-            cluster_id=CLUSTER_ID,
-            listener=LISTENER,
-            log=self.log,
-            history=control.load_history(self.log),
-            saved=self.log.read_quorum_state(),
-            settings=quorum_settings,
-            rng=rng,
-            bootstrap=[RaftPeer(-2, Endpoint("127.0.0.1", nodes.port(1)))],
-            can_become_voter=False,
-        )
-        self.driver = RaftDriver(
-            self.raft,
-            self.log,
-            machine=self.follower,
-            peers=self.peers,
-            off_loop=self.off_loop,
-            clock=clock,
-            loop=loop,
-            failed=self.failures.append,
-            shut_down=lambda: None,
-        )
-        self.snapshotter = Snapshotter(
-            self.log,
-            RetentionSettings.of(config.settings.values),
-            off_loop=self.off_loop,
-            clock=clock,
-            loop=loop,
-            generated=lambda snapshot_id: self.driver.receive(events.SnapshotGenerated(snapshot_id)),
-            failed=self.driver.fail,
-            safe_offset=lambda: self.replay.next_offset,
-        )
-        self.follower.attach(self.driver, self.snapshotter)
-
-    def start(self) -> None:
-        self.follower.load()
-        self.driver.receive(events.Started())
-        self.snapshotter.start()
+        self.part.join(self.follower, {})
+        self.log = self.part.log
 
     async def close(self) -> None:
-        self.snapshotter.close()
-        self.driver.close()
-        await self.peers.close()
-        self.off_loop.close()
+        await self.part.abandon()
         assert self.failures == []
 
 
@@ -152,7 +108,7 @@ class Observer:
 async def observing(nodes: Controllers, disk: SimDisk, **settings: str) -> AsyncIterator[Observer]:
     observer = Observer(nodes, disk, settings)
     try:
-        observer.start()
+        observer.part.start()
         yield observer
     finally:
         await observer.close()
@@ -203,7 +159,7 @@ def test_an_observer_hears_the_whole_once_it_has_caught_up_and_then_every_change
                 late: list[MetadataImage] = []
                 observer.follower.subscribe(lambda _, image: late.append(image))
                 assert late == [observer.replay.image]
-                role = nodes.running[await nodes.active()].raft.role
+                role = nodes.running[await nodes.active()].quorum.raft.role
                 assert isinstance(role, Leader)
                 assert KEY in role.observers
                 assert role.voters.keys() == {1, 2, 3}
@@ -248,7 +204,9 @@ def test_an_installed_snapshot_is_loaded_in_turns_and_tells_what_is_gone(monkeyp
                 for number in range(10):
                     end = await change(nodes, "num.partitions", str(number + 1))
                 await nodes.until(
-                    lambda: all(node.log.start_offset > observer.log.end.offset for node in nodes.running.values())
+                    lambda: all(
+                        node.quorum.log.start_offset > observer.log.end.offset for node in nodes.running.values()
+                    )
                 )
                 heard = len(observer.heard)
                 observer.replay.turns_of_pieces.clear()
