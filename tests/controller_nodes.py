@@ -21,8 +21,9 @@ from barnabas.protocol.messages.incremental_alter_configs import (
 )
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.replica import Endpoint, ReplicaKey
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.runtime.controller.part import ControllerPart
 from barnabas.runtime.peer import Peer
 from barnabas.server import Node

@@ -6,10 +6,10 @@ from typing import Any
 
 from barnabas.metadata.cluster import BrokerRegistration, ControllerRegistration, Endpoint
 from barnabas.metadata.configs import QuotaEntity
-from barnabas.metadata.features import VersionRange
 from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.metadata.topics import Partition
+from barnabas.protocol.version_range import VersionRange
 
 
 def describe(image: MetadataImage) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft import control
 from barnabas.raft.history import QuorumChange, QuorumHistory
 from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.quorum_state import QuorumState
 from barnabas.raft.replica import Endpoint, ReplicaKey
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from interop.referee import PROGRAMS, Tools, run_java
 
 pytestmark = pytest.mark.referee

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from barnabas.config.listeners import Endpoint
-from barnabas.metadata.features import SUPPORTED_FEATURES, VersionRange
+from barnabas.metadata.features import SUPPORTED_FEATURES
 from barnabas.protocol.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 
 # The controller refuses a broker that does not know every feature of its cluster.
 BROKER_FEATURES: Final[Mapping[str, VersionRange]] = SUPPORTED_FEATURES

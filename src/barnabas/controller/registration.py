@@ -22,7 +22,7 @@ from barnabas.controller.errors import (
 from barnabas.controller.planner import PartitionPlanner
 from barnabas.controller.small_segments import check_registration
 from barnabas.metadata.cluster import BrokerRegistration, SecurityProtocol
-from barnabas.metadata.features import KRAFT_VERSION, VersionRange
+from barnabas.metadata.features import KRAFT_VERSION
 from barnabas.metadata.versions import METADATA_VERSION
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages.broker_registration import (
@@ -45,6 +45,7 @@ from barnabas.protocol.metadata_records.register_controller import (
 from barnabas.protocol.metadata_records.unregister_broker import UnregisterBrokerRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.security.acls import AclOperation
 
 NOT_SUPPORTED = VersionRange(0, 0)

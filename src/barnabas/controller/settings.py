@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from barnabas.controller.policies import Policies
-from barnabas.metadata.features import SUPPORTED_FEATURES, VersionRange
+from barnabas.metadata.features import SUPPORTED_FEATURES
+from barnabas.protocol.version_range import VersionRange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

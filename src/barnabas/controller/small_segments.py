@@ -11,9 +11,9 @@ from typing import Final
 
 from barnabas.controller.errors import InvalidConfig, InvalidRegistration
 from barnabas.metadata.configs import ConfigResourceType
-from barnabas.metadata.features import VersionRange
 from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.versions import METADATA_VERSION, OLDEST_METADATA_VERSION
+from barnabas.protocol.version_range import VersionRange
 
 SEGMENT_BYTES: Final = "segment.bytes"
 APACHE_SEGMENT_BYTES_MIN: Final = 1_048_576

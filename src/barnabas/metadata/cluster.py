@@ -9,7 +9,6 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from barnabas.metadata.errors import ReplayError, UnwritableMetadataError
-from barnabas.metadata.features import VersionRange
 from barnabas.metadata.map_delta import MapDelta
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.metadata.versions import MetadataVersion
@@ -22,6 +21,7 @@ from barnabas.protocol.metadata_records.unfence_broker import UnfenceBrokerRecor
 from barnabas.protocol.metadata_records.unregister_broker import UnregisterBrokerRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 
 # What the changes in a BrokerRegistrationChangeRecord mean by their numbers; None leaves the broker as it is.
 _FENCING: Final = {1: True, 0: None, -1: False}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from barnabas.metadata.versions import (
     LATEST_METADATA_VERSION,
@@ -15,6 +15,7 @@ from barnabas.metadata.versions import (
     OLDEST_METADATA_VERSION,
     MetadataVersion,
 )
+from barnabas.protocol.version_range import VersionRange
 
 KRAFT_VERSION: Final = "kraft.version"
 TRANSACTION_VERSION: Final = "transaction.version"
@@ -26,19 +27,6 @@ STREAMS_VERSION: Final = "streams.version"
 
 class FeatureError(ValueError):
     """A feature or level that does not exist, or that needs another one first."""
-
-
-class VersionRange(NamedTuple):
-    """The levels of a feature that a node supports."""
-
-    lowest: int
-    highest: int
-
-    def __contains__(self, level: object) -> bool:
-        return isinstance(level, int) and self.lowest <= level <= self.highest
-
-    def __str__(self) -> str:
-        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
 
 
 @dataclass(frozen=True, slots=True)

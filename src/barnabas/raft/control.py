@@ -18,10 +18,11 @@ from barnabas.protocol.control_records.snapshot_header import SnapshotHeaderReco
 from barnabas.protocol.control_records.voters import VotersRecord
 from barnabas.protocol.errors import CorruptMessage
 from barnabas.protocol.schema import Message
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.history import QuorumChange, QuorumHistory
 from barnabas.raft.log_view import LogView, OffsetAndEpoch
 from barnabas.raft.replica import ReplicaKey, endpoints_of
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.records.batch import BatchHeader, iterate_batches, validate
 from barnabas.records.build import build_batch
 from barnabas.records.control import ControlType, encode_control_key, read_control_type

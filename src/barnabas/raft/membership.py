@@ -12,6 +12,7 @@ from barnabas.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRa
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from barnabas.protocol.messages.update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft import control, effects
 from barnabas.raft.appending import append_control
 from barnabas.raft.events import KRaftVersionUpgradeRequested, RequestReceived, Token
@@ -22,7 +23,7 @@ from barnabas.raft.quorum import Quorum
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey, endpoints_of
 from barnabas.raft.responses import add_voter_response, remove_voter_response, update_voter_response
 from barnabas.raft.roles import Follower
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 
 KRAFT_VERSION_FEATURE = "kraft.version"
 SOFTWARE_NAME = "barnabas"

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.replica import Endpoint, Endpoints, Peer, ReplicaKey
-
-
-class VersionRange(NamedTuple):
-    """The levels of a feature that a node can work with."""
-
-    lowest: int
-    highest: int
-
-    def __contains__(self, level: object) -> bool:
-        return isinstance(level, int) and self.lowest <= level <= self.highest
-
 
 STATIC_VERSIONS = VersionRange(0, 0)
 

@@ -32,7 +32,7 @@ from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, LogView, OffsetAndEpoc
 from barnabas.raft.node import RaftNode
 from barnabas.raft.quorum_state import QuorumState
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.runtime.controller.process import ControllerProcess
 from barnabas.runtime.controller.registration import ControllerRegistration, registration_request
 from barnabas.runtime.controller.routes import QUORUM_APIS
@@ -282,7 +282,7 @@ class Machine:
 
     @property
     def voter(self) -> Voter:
-        return Voter(self.key, {LISTENER: endpoint_of(self.node_id)}, VersionRange(*SUPPORTED_FEATURES[KRAFT_VERSION]))
+        return Voter(self.key, {LISTENER: endpoint_of(self.node_id)}, SUPPORTED_FEATURES[KRAFT_VERSION])
 
     @property
     def leading_epoch(self) -> int | None:

@@ -15,6 +15,7 @@ from zlib import crc32
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse, SupportedFeatureKey
 from barnabas.protocol.schema import Message
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft import control, effects, events
 from barnabas.raft.effects import Effect
 from barnabas.raft.events import Event
@@ -24,7 +25,7 @@ from barnabas.raft.log_view import LogView, OffsetAndEpoch
 from barnabas.raft.node import RaftNode
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.records.batch import iterate_batches
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record, iterate_records

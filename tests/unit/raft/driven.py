@@ -13,6 +13,7 @@ from barnabas.protocol.messages.fetch import FetchRequest
 from barnabas.protocol.messages.vote import VoteRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft import control, effects, events
 from barnabas.raft.effects import Effect
 from barnabas.raft.events import Event
@@ -24,7 +25,7 @@ from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
 from barnabas.raft.requests import fetch_request, vote_request
 from barnabas.raft.responses import LeaderHint, vote_response
 from barnabas.raft.settings import QuorumSettings
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record
 from barnabas.sim.raft_storage import Storage

@@ -13,13 +13,14 @@ from barnabas.protocol.messages.fetch import FetchRequest
 from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from barnabas.protocol.messages.update_raft_voter import UpdateRaftVoterRequest
 from barnabas.protocol.schema import ZERO_UUID
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft import control, effects, events
 from barnabas.raft.leader import Leader
 from barnabas.raft.log_view import Continues
 from barnabas.raft.requests import add_voter_request, remove_voter_request, update_voter_request
 from barnabas.raft.responses import LeaderHint, add_voter_response, fetch_response, update_voter_response
 from barnabas.raft.roles import Resigned
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from unit.raft.driven import CLUSTER, LISTENER, Driven, endpoint, key, voter
 
 

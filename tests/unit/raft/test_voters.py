@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.replica import Endpoint, ReplicaKey
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from unit.raft.driven import LISTENER, endpoint, key, voter
 
 

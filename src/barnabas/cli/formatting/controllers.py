@@ -8,8 +8,9 @@ import uuid
 from barnabas.cli.formatting.errors import FormatError
 from barnabas.config.node import NodeConfig
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.replica import Endpoint, ReplicaKey
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 
 KRAFT_VERSIONS = VersionRange(0, 1)
 _ENTRY = re.compile(r"(?P<id>[0-9]+)@(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]+)):(?P<port>[0-9]+):(?P<directory>.+)")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from barnabas.config.listeners import Endpoint as ListenerEndpoint
-from barnabas.metadata.features import VersionRange
 from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.controller_registration import (
@@ -23,6 +22,7 @@ from barnabas.protocol.messages.controller_registration import (
 )
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.version_range import VersionRange
 from barnabas.raft.replica import Endpoint
 from barnabas.runtime.quorum.peers import Peers
 

@@ -26,7 +26,7 @@ from barnabas.raft.node import RaftNode
 from barnabas.raft.quorum_state import BadQuorumState, QuorumState
 from barnabas.raft.replica import NO_LEADER_ID, Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
-from barnabas.raft.voters import VersionRange, Voter, VoterSet
+from barnabas.raft.voters import Voter, VoterSet
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.node_settings import metadata_log_config
 from barnabas.runtime.node_storage import NodeStorage
@@ -126,7 +126,7 @@ class QuorumPart:
             local=Voter(
                 ReplicaKey(node.node_id, storage.metadata_directory_id),
                 {name: Endpoint(at.host or "", at.port) for name, at in endpoints.items()},
-                VersionRange(*SUPPORTED_FEATURES[KRAFT_VERSION]),
+                SUPPORTED_FEATURES[KRAFT_VERSION],
             ),
             cluster_id=storage.cluster_id,
             listener=node.controller_listener_names[0],
