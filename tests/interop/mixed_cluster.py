@@ -24,6 +24,7 @@ from interop.referee import ToolOutput, Tools
 from interop.watched_process import WatchedProcess, free_ports
 
 QUORUM_TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
+FEATURES_TOOL = "org.apache.kafka.tools.FeatureCommand"
 TOPICS_TOOL = "org.apache.kafka.tools.TopicCommand"
 
 FIRST_BROKER_ID = 101
@@ -92,8 +93,10 @@ class MixedCluster:
         }
 
     def address(self, node_id: int) -> str:
-        """Where a controller listens."""
-        return f"127.0.0.1:{self._ports[node_id]}"
+        """Where a node listens."""
+        if node_id in self._ports:
+            return f"127.0.0.1:{self._ports[node_id]}"
+        return self.brokers[node_id].bootstrap_servers
 
     @property
     def controller_addresses(self) -> str:
@@ -140,7 +143,7 @@ class MixedCluster:
             "advertised.listeners": f"BROKER://127.0.0.1:{port}",
             **self._broker_settings,
         }
-        return ApacheNode(self.home / f"broker-{node_id}", settings, f"127.0.0.1:{port}")
+        return ApacheNode(self._directory(node_id), settings, f"127.0.0.1:{port}")
 
     def _format(self, directory: Path, settings: Mapping[str, str], quorum: tuple[str, ...]) -> None:
         directory.mkdir(parents=True)
@@ -163,6 +166,29 @@ class MixedCluster:
     def end(self) -> None:
         for node in (*self.controllers.values(), *self.brokers.values()):
             node.end()
+
+    def move_leadership(self, node_id: int) -> None:
+        """Have this node of three elected: while the third is down the quorum commits, then the leader is killed.
+
+        So the third cannot win when it is back: it lacks what was committed.
+        """
+        leader_id = self.leader_id()
+        if leader_id == node_id:
+            return
+        (third_id,) = self.voter_ids() - {leader_id, node_id}
+        self.controllers[third_id].stop()
+        self.commit()
+        self.controllers[leader_id].kill()
+        self.controllers[third_id].start()
+        assert self.leader_id() == node_id, self.logs()
+        self.controllers[leader_id].start()
+
+    def commit(self, partitions: int = 2) -> None:
+        """Make a topic, and see that it is there with all that were there before."""
+        before = self.topics("--list").out.split()
+        topic = f"topic-{len(before)}"
+        self.create_topic(topic, "--partitions", str(partitions))
+        assert set(self.topics("--list").out.split()) == {*before, topic}
 
     # Asking Apache's tools
 
@@ -194,7 +220,7 @@ class MixedCluster:
 
     def directory_id(self, node_id: int) -> str:
         meta = read_meta_properties(PosixDisk(), str(self._directory(node_id) / "logs"))
-        assert meta is not None, "every controller is formatted"
+        assert meta is not None, "a controller is formatted from the beginning, a broker once it has started"
         return str(meta.directory_id)
 
     def snapshots(self, node_id: int) -> dict[int, Path]:
@@ -230,7 +256,7 @@ class MixedCluster:
             time.sleep(PAUSE_S)
 
     def _directory(self, node_id: int) -> Path:
-        return self.home / f"controller-{node_id}"
+        return self.home / f"node-{node_id}"
 
     def logs(self, nodes: Iterable[int] | None = None) -> str:
         """What the controllers logged, for the report of a test that failed."""

@@ -354,8 +354,15 @@ def test_a_snapshot_that_cannot_be_had_is_refused(both: Both, request_: Message,
     assert apache["errorCode"] == ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def test_every_api_is_known_to_be_served_by_both_or_neither(both: Both) -> None:
-    """A body of nothing is refused, or answered, by both."""
+def test_both_list_the_same_apis_in_the_same_versions(both: Both) -> None:
+    ours, apache = (ask(port, ApiVersionsRequest(), 4) for port in (both.ours, both.apache))
+    assert ours is not None
+    assert apache is not None
+    assert ours["apiKeys"] == apache["apiKeys"]
+
+
+def test_every_api_is_served_by_both_or_neither(both: Both) -> None:
+    """Listed or not: a body of nothing is refused, or answered, by both."""
     unlike = []
     for key, request in sorted(REQUESTS.items()):
         ours, apache = both.answers(sized(header(key, request.valid_versions[-1]) + b"\0"))

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from interop.mixed_cluster import MixedCluster, running
+from interop.mixed_cluster import FEATURES_TOOL, MixedCluster, running
 from interop.referee import Tools
 
 pytestmark = pytest.mark.referee
-
-FEATURES_TOOL = "org.apache.kafka.tools.FeatureCommand"
-TOPIC_NUMBERS = count()
 
 
 @pytest.fixture(scope="module", params=[("ooa", "oa"), ("oaa", "ao")], ids=["two of ours", "two of Apache's"])
@@ -31,8 +27,8 @@ def cluster(
 
 @pytest.mark.parametrize("node_id", [1, 2, 3])
 def test_every_voter_of_a_mixed_quorum_can_lead(cluster: MixedCluster, node_id: int) -> None:
-    move_leadership(cluster, node_id)
-    assert_commits(cluster)
+    cluster.move_leadership(node_id)
+    cluster.commit()
     assert cluster.leader_id() == node_id
 
 
@@ -43,7 +39,7 @@ def test_voters_come_and_go_and_catch_up_from_snapshots_of_the_other_side(cluste
     leader_id = cluster.leader_id()
     remove(cluster, leader_id)
     assert cluster.leader_id() != leader_id
-    assert_commits(cluster)
+    cluster.commit()
 
 
 def catch_up_from_a_newcomer(cluster: MixedCluster, newcomer_id: int) -> None:
@@ -59,7 +55,7 @@ def catch_up_from_a_newcomer(cluster: MixedCluster, newcomer_id: int) -> None:
     cluster.controllers[away_id].stop()
     quorum = cluster.quorum_state()
     (leaving_id,) = voter_ids - {away_id, quorum.leader_id}
-    assert_commits(cluster, partitions=60)
+    cluster.commit(partitions=60)
     cluster.wait_for_snapshot(quorum.leader_id, after=quorum.high_watermark)
 
     cluster.controllers[newcomer_id].start()
@@ -75,7 +71,7 @@ def catch_up_from_a_newcomer(cluster: MixedCluster, newcomer_id: int) -> None:
     assert cluster.leader_id() == newcomer_id, cluster.logs()
     cluster.wait_until_caught_up(away_id)
     assert cluster.log_start(away_id) > quorum.high_watermark, "it was given a snapshot to go on from"
-    assert_commits(cluster)
+    cluster.commit()
     cluster.controllers[quorum.leader_id].start()
     cluster.wait_until_caught_up(quorum.leader_id)
 
@@ -91,42 +87,17 @@ def remove(cluster: MixedCluster, node_id: int) -> None:
     cluster.controllers[node_id].stop()
 
 
-def assert_commits(cluster: MixedCluster, partitions: int = 2) -> None:
-    """A topic is made, and with it there are all that were made before."""
-    topic = f"topic-{next(TOPIC_NUMBERS)}"
-    before = cluster.topics("--list").out.split()
-    cluster.create_topic(topic, "--partitions", str(partitions))
-    assert set(cluster.topics("--list").out.split()) == {*before, topic}
-
-
-def move_leadership(cluster: MixedCluster, node_id: int) -> None:
-    """Have this node elected: while the third is down the quorum commits, then the leader is killed.
-
-    So the third cannot win when it is back: it lacks what was committed.
-    """
-    leader_id = cluster.leader_id()
-    if leader_id == node_id:
-        return
-    (third_id,) = cluster.voter_ids() - {leader_id, node_id}
-    cluster.controllers[third_id].stop()
-    assert_commits(cluster)
-    cluster.controllers[leader_id].kill()
-    cluster.controllers[third_id].start()
-    assert cluster.leader_id() == node_id, cluster.logs()
-    cluster.controllers[leader_id].start()
-
-
 def test_a_static_quorum_becomes_a_dynamic_one(tmp_path: Path, tools: Tools) -> None:
     with running(MixedCluster(tmp_path, tools, "oao", brokers=1, is_static=True)) as cluster:
-        move_leadership(cluster, 1)
-        assert_commits(cluster)
+        cluster.move_leadership(1)
+        cluster.commit()
         # The voters tell a new leader what they support at their own time, up to a fetch timeout later.
         cluster.wait_until(lambda: is_upgraded(cluster), "the quorum is still static")
         described = cluster.quorum("describe", "--status").out
         for node_id in cluster.controllers:
             assert cluster.directory_id(node_id) in described
-        move_leadership(cluster, 2)
-        assert_commits(cluster)
+        cluster.move_leadership(2)
+        cluster.commit()
 
 
 def is_upgraded(cluster: MixedCluster) -> bool:
