@@ -1,7 +1,8 @@
 """The broker's part of a node: its life in the cluster, the replicas it hosts, and what its listeners answer.
 
 It takes part in this order: it registers while it follows the metadata; when it has caught up it opens its logs, hosts
-what the metadata assigns to it, accepts connections, and asks to be unfenced. It stops in the reverse one.
+what the metadata assigns to it, asks to be unfenced and, once it finds itself among the living, accepts connections:
+the first who ask get an answer with this broker in it. It stops in the reverse order.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from random import Random, SystemRandom
 from typing import Any, Final
 
 from barnabas.broker import lifecycle
-from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.api_versions import Features
 from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.dynamic_settings import DynamicSettings
 from barnabas.broker.forwarding import Forwarding, refuse_bare
 from barnabas.broker.lifecycle import BrokerLife, BrokerState, LifeSettings
 from barnabas.broker.registration import registration_request
 from barnabas.broker.replicas import Replicas
-from barnabas.broker.routing import build_table
 from barnabas.broker.topic_configs import BrokerConfigs, TopicConfigs
 from barnabas.broker.waiting_room import WaitingRoom
 from barnabas.config.listeners import Endpoint as ListenerEndpoint
@@ -37,6 +38,7 @@ from barnabas.protocol.uuid import Uuid
 from barnabas.runtime.broker.controller_channel import ControllerChannel
 from barnabas.runtime.broker.life import LifeDriver
 from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
+from barnabas.runtime.broker.serving import ServingParts, broker_table
 from barnabas.runtime.log_keeping.keeping import LogKeeping
 from barnabas.runtime.log_keeping.settings import KeepingSettings, cleaner_config
 from barnabas.runtime.node_storage import NodeStorage
@@ -78,14 +80,17 @@ class BrokerPart:
         self._disk = disk
         self._clock = clock
         self._loop = loop
+        self._rng = rng
         self._features = features
         self._failed = failed
         self._has_ended = asyncio.Event()
+        self._is_accepting = False
         self._tasks: set[asyncio.Task[None]] = set()
         # Its own threads, so that the quorum's flushes do not wait behind a broker's.
         self._off_loop = OffLoop(loop)
         self.directories: LogDirectories = storage.logs
         self._directory_ids = dict(self.directories.directory_ids)
+        self.settings = DynamicSettings(node.settings, node.node_id)
         self._configs = TopicConfigs(BrokerConfigs(node.node_id, node.settings.given))
         self._waiting_timer = DeadlineTimer(loop, clock, lambda now_ms: self.waiting_room.expire(now_ms))
         self.waiting_room = WaitingRoom(self._waiting_timer.arm)
@@ -96,21 +101,21 @@ class BrokerPart:
         self._life_channel = ControllerChannel(
             lambda: quorum.leader, f"broker-{node.node_id}-heartbeat", min(timeout_ms, self._session_ms // 2)
         )
-        self._keeping = self._make_keeping(rng)
+        self._keeping = self._make_keeping()
         self.forwarding = Forwarding(self._channel.ask, _refuse, self._spawn)
 
-    def _make_keeping(self, rng: Random) -> LogKeeping:
+    def _make_keeping(self) -> LogKeeping:
         settings = self._node.settings
         cleaner = None
         if settings.boolean("log.cleaner.enable"):
             cleaner = LogCleaner(
-                self._disk, cleaner_config(settings), self.directories.logs, self._take_offline, rng=rng
+                self._disk, cleaner_config(settings), self.directories.logs, self._take_offline, rng=self._rng
             )
         return LogKeeping(
             self._disk,
             self.directories,
             cleaner,
-            lambda: KeepingSettings.of(settings),
+            lambda: KeepingSettings.of(self.settings.current),
             loop=self._loop,
             clock=self._clock,
             off_loop=self._off_loop,
@@ -124,13 +129,23 @@ class BrokerPart:
 
     def dispatcher(self) -> Dispatcher:
         """What answers on the broker's listeners."""
-        versions = ApiVersions(self._features, lambda: self._channel.versions)
-        table = build_table(
-            versions.routes,
-            self.forwarding.routes,
-            unstable_api_versions_enable=self._node.settings.boolean("unstable.api.versions.enable"),
+        table = broker_table(
+            ServingParts(
+                node=self._node,
+                cluster_id=self._storage.cluster_id,
+                settings=self.settings,
+                directories=self.directories,
+                replicas=self.replicas,
+                forwarding=self.forwarding,
+                rng=self._rng,
+                features=self._features,
+                broker_epoch=lambda: self.life.broker_epoch,
+                ask_controller=self._channel.ask,
+                controller_versions=lambda: self._channel.versions,
+                spawn=self._spawn,
+                run_off_loop=self._off_loop.run,
+            )
         )
-        versions.advertise(table)
         return Dispatcher(table)
 
     def serve_on(self, sockets: SocketServer, endpoints: Iterable[ListenerEndpoint]) -> None:
@@ -178,8 +193,6 @@ class BrokerPart:
             image = self._quorum.image
             # Nothing else touches the logs before they are loaded.
             self._off_loop.run(lambda: self._load(image), lambda _: self._loaded(), self._load_failed)
-        elif state is BrokerState.RUNNING:
-            LOG.info("broker running", extra={"broker_id": self._node.node_id, "broker_epoch": self.life.broker_epoch})
         elif state is BrokerState.SHUTTING_DOWN:
             self._has_ended.set()
 
@@ -196,11 +209,19 @@ class BrokerPart:
         self.replicas.let_failed_go()
         self._follower.subscribe(self._apply)
         self._keeping.start()
-        self._sockets.accept()
         self.life.receive(lifecycle.Recovered())
 
     def _apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        self.settings.apply(delta, image)
         self.replicas.apply(delta, image, self._clock.now_ms())
+        if not self._is_accepting:
+            own = image.cluster.brokers.get(self._node.node_id)
+            if own is not None and own.epoch == self.life.broker_epoch and not own.is_fenced:
+                self._is_accepting = True
+                self._sockets.accept()
+                LOG.info(
+                    "broker serving", extra={"broker_id": self._node.node_id, "broker_epoch": self.life.broker_epoch}
+                )
 
     def _take_offline(self, path: str, error: OSError) -> None:
         self.directories.take_offline(path, error)

@@ -1,0 +1,102 @@
+"""Puts together what a broker's listeners answer: each family of APIs with what it needs of the broker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from barnabas.broker.api_versions import ApiVersions, Features
+from barnabas.broker.dynamic_settings import DynamicSettings
+from barnabas.broker.fetch_sessions import FetchSessions
+from barnabas.broker.forwarding import Forwarding
+from barnabas.broker.handlers.access import DescribeAccess
+from barnabas.broker.handlers.cluster import DescribeCluster
+from barnabas.broker.handlers.coordinators import FindCoordinator
+from barnabas.broker.handlers.fetch import Fetch
+from barnabas.broker.handlers.leader_epochs import OffsetForLeaderEpoch
+from barnabas.broker.handlers.list_offsets import ListOffsets
+from barnabas.broker.handlers.log_dirs import DescribeLogDirs, Room
+from barnabas.broker.handlers.metadata import Metadata
+from barnabas.broker.handlers.produce import Produce
+from barnabas.broker.handlers.producer_ids import InitProducerId
+from barnabas.broker.handlers.records import PartitionRecords
+from barnabas.broker.handlers.topic_partitions import DescribeTopicPartitions
+from barnabas.broker.recoding import RunOffLoop
+from barnabas.broker.replicas import Replicas
+from barnabas.broker.routing import RoutingTable, build_table
+from barnabas.broker.topic_creation import TopicCreation
+from barnabas.config.node import NodeConfig
+from barnabas.log.directories import LogDirectories
+from barnabas.protocol.schema import Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingParts:
+    """What the handlers of a broker work with.
+
+    `ask_controller` puts a request to the active controller, whose `controller_versions` are known while there is a
+    connection to it; `spawn` runs what waits for its answers.
+    """
+
+    node: NodeConfig
+    cluster_id: str
+    settings: DynamicSettings
+    directories: LogDirectories
+    replicas: Replicas
+    forwarding: Forwarding
+    rng: Random
+    features: Callable[[], Features]
+    broker_epoch: Callable[[], int]
+    ask_controller: Callable[[Message, int], Awaitable[Any]]
+    controller_versions: Callable[[], Any]
+    spawn: Callable[[Coroutine[Any, Any, None]], object]
+    run_off_loop: RunOffLoop
+
+
+def broker_table(parts: ServingParts) -> RoutingTable:
+    """The routes of a broker's listeners, ApiVersions among them."""
+    node, replicas = parts.node, parts.replicas
+    static = node.settings
+    creates_topics = static.boolean("auto.create.topics.enable")
+    creation = TopicCreation(parts.forwarding, parts.spawn, lambda: parts.settings.current)
+    versions = ApiVersions(parts.features, parts.controller_versions)
+    families = (
+        versions,
+        Produce(replicas, parts.run_off_loop),
+        Fetch(
+            replicas,
+            FetchSessions(static.integer("max.incremental.fetch.session.cache.slots"), parts.rng),
+            max_bytes=static.integer("fetch.max.bytes"),
+        ),
+        ListOffsets(replicas),
+        OffsetForLeaderEpoch(replicas),
+        Metadata(
+            lambda: replicas.image,
+            node_id=node.node_id,
+            cluster_id=parts.cluster_id,
+            create_topics=creation if creates_topics else None,
+        ),
+        DescribeTopicPartitions(lambda: replicas.image, static.integer("max.request.partition.size.limit")),
+        DescribeCluster(lambda: replicas.image, node_id=node.node_id, cluster_id=parts.cluster_id),
+        PartitionRecords(replicas),
+        DescribeLogDirs(parts.directories, node.log_dirs, room_of, lambda: node.cordoned_log_dirs),
+        InitProducerId(parts.ask_controller, parts.spawn, broker_id=node.node_id, broker_epoch=parts.broker_epoch),
+        FindCoordinator(),
+        DescribeAccess(lambda: replicas.image),
+        parts.forwarding,
+    )
+    table = build_table(
+        *(family.routes for family in families),
+        unstable_api_versions_enable=static.boolean("unstable.api.versions.enable"),
+    )
+    versions.advertise(table)
+    return table
+
+
+def room_of(path: str) -> Room:
+    """How full the file system is that a directory is on."""
+    status = os.statvfs(path)
+    return Room(status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize)
