@@ -32,7 +32,7 @@ class ApacheBroker(WatchedProcess):
         self.log_directory = directory / "logs"
         broker_port, controller_port = free_ports(2)
         self.bootstrap_servers = f"127.0.0.1:{broker_port}"
-        self._settings = {
+        self.settings = {
             "process.roles": "broker,controller",
             "node.id": "1",
             "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
@@ -62,7 +62,7 @@ class ApacheBroker(WatchedProcess):
         """Format the storage if it is new, start, and return when the broker serves."""
         self.directory.mkdir(parents=True, exist_ok=True)
         properties = self.directory / "server.properties"
-        properties.write_text("".join(f"{name}={value}\n" for name, value in self._settings.items()))
+        properties.write_text("".join(f"{name}={value}\n" for name, value in self.settings.items()))
         loud = [f"-Dorg.slf4j.simpleLogger.log.{name}=info" for name in AUDIBLE]
         node = PROGRAMS / "Node.java"
         self.launch(java_command(node, properties, CLUSTER_ID, self.log_directory, options=[*QUICK_START, *loud]))

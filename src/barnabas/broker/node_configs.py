@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from barnabas.config.server import SERVER_SETTINGS
 from barnabas.config.setting import ConfigError, Reload, Setting
@@ -67,7 +67,7 @@ def synonyms(name: str, *, with_base: bool = True) -> tuple[str, ...]:
 
 def declaration(name: str) -> Setting | None:
     """What is known of a setting, which may be one of a listener."""
-    return next((SERVER_SETTINGS[each] for each in synonyms(name) if each in SERVER_SETTINGS), None)
+    return next((SERVER_SETTINGS[each] for each in (name, *synonyms(name)) if each in SERVER_SETTINGS), None)
 
 
 def followed(configs: Mapping[str, str], *, is_cluster_default: bool) -> dict[str, str]:
@@ -90,13 +90,6 @@ def _is_followed(name: str, text: str, is_cluster_default: bool) -> bool:
     if setting.reload is Reload.READ_ONLY or _BY_LISTENER_ONLY.fullmatch(name):
         return False
     return not is_cluster_default or setting.reload is not Reload.PER_BROKER
-
-
-class NodeProperties(NamedTuple):
-    """A node, and the text of the properties that it was started with."""
-
-    node_id: int
-    static_configs: Mapping[str, str]
 
 
 class RunningConfigs:

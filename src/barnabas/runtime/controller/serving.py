@@ -7,8 +7,8 @@ from typing import Final
 
 from barnabas.broker.api_versions import ApiVersions, Features
 from barnabas.broker.handlers.describe_configs import DescribeConfigs
-from barnabas.broker.node_configs import NodeProperties
 from barnabas.broker.routing import RoutingTable, build_table
+from barnabas.broker.topic_configs import BrokerConfigs
 from barnabas.config.node import NodeConfig
 from barnabas.config.setting import ConfigError
 from barnabas.controller.operations import OPERATIONS, QUERIES
@@ -71,7 +71,7 @@ def controller_table(
         tuple(quorum_routes(ask_quorum, contexts)),
         tuple(controller_routes([*OPERATIONS, *QUERIES], ask_controller, contexts)),
         DescribeConfigs(
-            NodeProperties(node.node_id, settings.given),
+            BrokerConfigs(node.node_id, settings.given),
             image=lambda: replay.image,
             access=contexts.access,
             loggers=logger_levels,
