@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.broker.call import Call, Client, Disconnect, Pending
 from barnabas.broker.routing import Route, RoutingTable
 from barnabas.protocol.api import ApiKey
 from barnabas.protocol.codec import decoder
+from barnabas.protocol.decoder import Decoder
 from barnabas.protocol.errors import ApiError, ErrorCode
-from barnabas.protocol.framing import frame_response, read_request_header
+from barnabas.protocol.framing import frame_response, read_request_header, request_header_version
 from barnabas.protocol.messages.api_versions import ApiVersionsRequest
 from barnabas.protocol.messages.request_header import RequestHeader
 from barnabas.protocol.schema import ZERO_UUID, ArrayOf, FieldSpec, Message, Primitive, ProtocolError, field_specs
@@ -28,26 +29,38 @@ LOG: Final = logging.getLogger(__name__)
 Parts = list[Any]
 
 
+# The API and its version, with which every frame begins.
+_KEY_AND_VERSION_BYTES: Final = 4
+
+
+class _Way(NamedTuple):
+    """How the frames of one API in one version are read, and who answers them."""
+
+    route: Route
+    version: int
+    read_header: Decoder
+    read_body: Decoder
+
+
 class Dispatcher:
     """Answers the frames of one kind of listener."""
 
     def __init__(self, table: RoutingTable) -> None:
         self._routes = table.routes
         self._listener = table.listener
+        # What was asked for already, by the first bytes of its frames.
+        self._ways: dict[bytes, _Way] = {}
 
     def answer(self, frame: memoryview, client: Client, now_ms: int) -> Parts | Pending | None:
         """The framed response, or a promise of one to `finish` when it is completed, or None where none is wanted."""
+        way = self._ways.get(bytes(frame[:_KEY_AND_VERSION_BYTES]))
         try:
-            header, position = read_request_header(frame)
-            route = self._routes.get(header.request_api_key)
-            version = header.request_api_version
-            if route is not None and version in route.versions:
-                request, _ = decoder(route.request, version)(frame, position)
-            elif route is not None and header.request_api_key == ApiKey.API_VERSIONS:
-                # The answer in version 0 tells the client what to ask in (KIP-511).
-                request, version = ApiVersionsRequest(), 0
+            if way is not None:
+                route, version, read_header, read_body = way
+                header, position = read_header(frame, 0)
+                request, _ = read_body(frame, position)
             else:
-                raise Disconnect(self._describe_unserved(header, route))
+                header, route, request, version = self._read_first(frame)
         except ProtocolError as error:
             raise Disconnect(f"no request that can be read: {error}") from error
         call = Call(header, version, client, now_ms)
@@ -63,6 +76,23 @@ class Dispatcher:
             return None
         outcome.call = call
         return self.finish(outcome) if outcome.is_completed else outcome
+
+    def _read_first(self, frame: memoryview) -> tuple[RequestHeader, Route, Message, int]:
+        """Read a request of an API and version that was not asked for so far, and note the way for the next one."""
+        header, position = read_request_header(frame)
+        route = self._routes.get(header.request_api_key)
+        version = header.request_api_version
+        if route is not None and version in route.versions:
+            read_body = decoder(route.request, version)
+            request, _ = read_body(frame, position)
+            read_header = decoder(RequestHeader, request_header_version(route.request, version))
+            self._ways[bytes(frame[:_KEY_AND_VERSION_BYTES])] = _Way(route, version, read_header, read_body)
+        elif route is not None and header.request_api_key == ApiKey.API_VERSIONS:
+            # The answer in version 0 tells the client what to ask in (KIP-511).
+            request, version = ApiVersionsRequest(), 0
+        else:
+            raise Disconnect(self._describe_unserved(header, route))
+        return header, route, request, version
 
     def finish(self, pending: Pending) -> Parts | None:
         """The framed response of a promise that is completed, or None where none is wanted."""

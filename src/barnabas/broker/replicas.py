@@ -91,10 +91,14 @@ class Replicas:
 
     def find_leader(self, topic: TopicKey, partition: int) -> Leader:
         """The replica of a partition that is led here; an ApiError says why there is none."""
-        replica = self.find(topic, partition)
-        if not isinstance(replica, Leader):
-            raise NotLeaderOrFollower(f"{replica.name} is led by broker {replica.leader_id}")
-        return replica
+        hosted = self._topics.get(topic)
+        if hosted is not None:
+            replica = hosted.replicas.get(partition)
+            if isinstance(replica, Leader):
+                return replica
+            if replica is not None:
+                raise NotLeaderOrFollower(f"{replica.name} is led by broker {replica.leader_id}")
+        raise self._absence(topic, partition)
 
     def current_leader(self, key: TopicKey, partition: int) -> tuple[int, int]:
         """Who leads a partition, and in which leader epoch; -1 where that is not known."""

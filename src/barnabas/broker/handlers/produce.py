@@ -23,6 +23,7 @@ from barnabas.protocol.api import APIS, ApiKey
 from barnabas.protocol.errors import ApiError, ErrorCode, InvalidRecord, UnsupportedCompressionType
 from barnabas.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
@@ -46,7 +47,11 @@ ACKS: Final = frozenset({ACKS_NONE, 1, ACKS_ALL})
 ADMIN_CLIENT_ID: Final = "__admin_client"
 # The second byte of a batch's attributes, which has all that are defined.
 _FLAGS_POSITION: Final = 22
+_UNUSUAL_FLAGS: Final = TRANSACTIONAL_FLAG | Compression.ZSTD
 _NO_OFFSET: Final = -1
+# What most answers say in these fields; nobody changes them.
+_NO_RECORD_ERRORS: Final[list[BatchIndexAndErrorMessage]] = []
+_NO_HINT: Final = LeaderIdAndEpoch()
 
 
 class _Appended(NamedTuple):
@@ -114,7 +119,7 @@ class _Production:
 
         def append_recoded(recoded: list[Buffer]) -> None:
             for each, records in zip(deferred, recoded, strict=True):
-                self._append(each.key, records, each.answer)
+                self._append_recoded(each, records)
             self._settle(pending)
 
         run_off_loop(lambda: [recode(each.records, each.config) for each in deferred], append_recoded, pending.fail)
@@ -124,18 +129,31 @@ class _Production:
 
     def _take(self, key: TopicKey, data: PartitionProduceData) -> PartitionProduceResponse:
         """Append a partition's batch, or put it aside to be compressed first; what is answered for it."""
-        answer = PartitionProduceResponse(index=data.index, error_code=0, base_offset=_NO_OFFSET)
+        leader = None
         try:
             leader = self._replicas.find_leader(key, data.index)
             records = self._check(leader, data.records)
+            config = leader.log.config
+            if config.is_rewriting and needs_recoding(records[_FLAGS_POSITION], config):
+                answer = _unanswered(data.index)
+                self._deferred.append(_Deferred(key, records, config, answer))
+                return answer
+            info = self._replicas.append(leader, records, self._call.now_ms, needs_all=self._needs_all)
         except ApiError as error:
-            self._refuse(key, answer, error)
+            answer = _unanswered(data.index)
+            self._refuse(key, answer, error, leader)
             return answer
-        config = leader.log.config
-        if config.is_rewriting and needs_recoding(records[_FLAGS_POSITION], config):
-            self._deferred.append(_Deferred(key, records, config, answer))
-        else:
-            self._append(key, records, answer, leader)
+        answer = PartitionProduceResponse(
+            index=data.index,
+            error_code=0,
+            base_offset=info.first_offset,
+            log_append_time_ms=info.log_append_time_ms,
+            log_start_offset=info.log_start_offset,
+            record_errors=_NO_RECORD_ERRORS,
+            current_leader=_NO_HINT,
+        )
+        if self._needs_all and leader.log.high_watermark <= info.last_offset:
+            self._appended.append(_Appended(key, leader, info.last_offset + 1, answer))
         return answer
 
     def _check(self, leader: Leader, records: Buffer | None) -> Buffer:
@@ -143,6 +161,13 @@ class _Production:
         if records is None or len(records) < HEADER_BYTES:
             raise InvalidRecord("a partition without a whole batch")
         flags = records[_FLAGS_POSITION]
+        if flags & _UNUSUAL_FLAGS:
+            self._check_flags(flags)
+        if leader.name.topic in INTERNAL_TOPICS and self._call.header.client_id != ADMIN_CLIENT_ID:
+            raise InvalidTopic(f"clients do not write to {leader.name.topic}")
+        return records
+
+    def _check_flags(self, flags: int) -> None:
         if flags & COMPRESSION_MASK == Compression.ZSTD and self._call.version < ZSTD_SINCE:
             raise UnsupportedCompressionType(f"zstd in version {self._call.version} of Produce")
         if flags & TRANSACTIONAL_FLAG:
@@ -150,29 +175,24 @@ class _Production:
                 raise TransactionalIdAuthorizationFailed("a transaction's batch in a request that names no transaction")
             # What a coordinator says of an id that it has never seen: there is none yet that could have.
             raise InvalidProducerIdMapping(f"no transaction is known by {self._request.transactional_id}")
-        if leader.name.topic in INTERNAL_TOPICS and self._call.header.client_id != ADMIN_CLIENT_ID:
-            raise InvalidTopic(f"clients do not write to {leader.name.topic}")
-        return records
 
-    def _append(
-        self, key: TopicKey, records: Buffer, answer: PartitionProduceResponse, leader: Leader | None = None
-    ) -> None:
+    def _append_recoded(self, each: _Deferred, records: Buffer) -> None:
+        """Append what was compressed anew. Meanwhile another broker may have come to lead the partition."""
+        leader = None
+        answer = each.answer
         try:
-            if leader is None:
-                leader = self._replicas.find_leader(key, answer.index)
+            leader = self._replicas.find_leader(each.key, answer.index)
             info = self._replicas.append(leader, records, self._call.now_ms, needs_all=self._needs_all)
         except ApiError as error:
-            self._refuse(key, answer, error, leader)
+            self._refuse(each.key, answer, error, leader)
             return
         answer.base_offset = info.first_offset
         answer.log_append_time_ms = info.log_append_time_ms
         answer.log_start_offset = info.log_start_offset
-        if self._needs_all and leader.log.high_watermark <= info.last_offset:
-            self._appended.append(_Appended(key, leader, info.last_offset + 1, answer))
+        if self._needs_all:
+            self._appended.append(_Appended(each.key, leader, info.last_offset + 1, answer))
 
-    def _refuse(
-        self, key: TopicKey, answer: PartitionProduceResponse, error: ApiError, leader: Leader | None = None
-    ) -> None:
+    def _refuse(self, key: TopicKey, answer: PartitionProduceResponse, error: ApiError, leader: Leader | None) -> None:
         answer.error_code = error.code
         answer.error_message = str(error)
         if isinstance(error, RejectedRecords | RejectedTimestamps):
@@ -255,11 +275,16 @@ class _Production:
             if answer.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue
             leader_id, leader_epoch = self._replicas.current_leader(key, answer.index)
-            answer.current_leader.leader_id, answer.current_leader.leader_epoch = leader_id, leader_epoch
+            answer.current_leader = LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=leader_epoch)
             node = alive_node(image, leader_id, self._call.client.listener)
             if node is not None:
                 nodes[node.node_id] = node
         response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes.values()]
+
+
+def _unanswered(partition: int) -> PartitionProduceResponse:
+    """The answer for a partition of which there is nothing to tell yet."""
+    return PartitionProduceResponse(index=partition, error_code=0, base_offset=_NO_OFFSET)
 
 
 def refuse(request: ProduceRequest, code: ErrorCode) -> ProduceResponse | None:
