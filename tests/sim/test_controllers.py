@@ -57,7 +57,7 @@ def test_the_seeds_meet_what_they_are_there_for() -> None:
 
 def test_one_seed_is_one_run_in_any_process() -> None:
     program = (
-        "from barnabas.sim.controller_world import simulate; w = simulate(2); print(w.trace, w.steps, w.checks.digest)"
+        "from barnabas.sim.controller_world import simulate; w = simulate(27); print(w.trace, w.steps, w.checks.digest)"
     )
     outputs = {
         subprocess.run(
@@ -69,7 +69,7 @@ def test_one_seed_is_one_run_in_any_process() -> None:
         ).stdout
         for hash_seed in ("1", "2")
     }
-    world = simulate(2)
+    world = simulate(27)
     assert outputs == {f"{world.trace} {world.steps} {world.checks.digest}\n"}
 
 

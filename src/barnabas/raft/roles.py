@@ -117,7 +117,6 @@ class SnapshotDownload:
 
     snapshot_id: OffsetAndEpoch
     position: int = 0
-    is_installing: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

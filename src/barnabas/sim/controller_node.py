@@ -177,7 +177,12 @@ class Life:
         )
         self.controller.watch(world.checks, machine.node_id)
         self.process = WatchedProcess(
-            self.controller, self.replay, clock=clock, loop=self.loop, published=lambda: self.registration.consider()
+            self.controller,
+            self.replay,
+            clock=clock,
+            wall_clock=machine.clock,
+            loop=self.loop,
+            published=lambda: self.registration.consider(),
         )
         self.process.watch(world.checks, self)
         self.raft = RaftNode(
