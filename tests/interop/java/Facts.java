@@ -1,7 +1,9 @@
 // Prints the tables inside Apache Kafka's classes, one row a line, the columns apart by tabs: `Facts apis`, `Facts errors`,
-// `Facts exceptions`.
+// `Facts exceptions`, `Facts client-settings`.
 
 import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.message.ApiMessageType.ListenerType;
@@ -12,6 +14,7 @@ public class Facts {
     public static void main(String[] args) {
         if (args[0].equals("apis")) apis();
         else if (args[0].equals("exceptions")) exceptions();
+        else if (args[0].equals("client-settings")) clientSettings();
         else errors();
     }
 
@@ -37,6 +40,11 @@ public class Facts {
     private static void exceptions() {
         for (Errors error : Errors.values())
             if (error != Errors.NONE) row(error.name(), error.exceptionName());
+    }
+
+    private static void clientSettings() {
+        for (String name : ProducerConfig.configNames()) row("producer", name);
+        for (String name : ConsumerConfig.configNames()) row("consumer", name);
     }
 
     private static void row(Object... columns) {

@@ -87,7 +87,8 @@ def _header_bytes(value: str | bytes | None) -> bytes | None:
 def _deserializer(properties: Mapping[str, str], part: str, log: logging.Logger) -> Deserializer | None:
     name = properties.get(f"{part}.deserializer")
     if name is not None and name not in DESERIALIZERS:
-        log.error("Unable to instantiate a deserializer from %s", name)
+        cause = f"java.lang.ClassNotFoundException: {name}"
+        log.error("Unable to instantiate a deserializer from %s", name, extra={"cause": cause})
         return None
     return None if name is None else DESERIALIZERS[name]
 
