@@ -28,6 +28,14 @@ FEATURES_TOOL = "org.apache.kafka.tools.FeatureCommand"
 TOPICS_TOOL = "org.apache.kafka.tools.TopicCommand"
 
 FIRST_BROKER_ID = 101
+# What a broker needs to let clients log in on a listener of their own.
+SASL_SETTINGS = {
+    "listener.security.protocol.map": "BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+    "listener.name.sasl.scram-sha-256.sasl.jaas.config": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    ),
+}
 LISTENER = "CONTROLLER"
 METADATA = "logs/__cluster_metadata-0"
 BOOTSTRAP_FILE = "bootstrap.checkpoint"
@@ -57,7 +65,8 @@ class MixedCluster:
     """`controllers` has a letter for each: o for one of ours, a for one of Apache's. Their ids count from 1.
 
     Those of `joining` are formatted to join a quorum that is there; they are not started with the others, and vote only
-    when they were added. With `is_static` the voters are those that every node's settings name.
+    when they were added. With `is_static` the voters are those that every node's settings name. With `has_sasl` clients
+    can log in to the brokers, by SCRAM.
     """
 
     def __init__(
@@ -69,6 +78,7 @@ class MixedCluster:
         *,
         joining: str = "",
         is_static: bool = False,
+        has_sasl: bool = False,
         settings: Mapping[str, str] | None = None,
         broker_settings: Mapping[str, str] | None = None,
     ) -> None:
@@ -87,16 +97,21 @@ class MixedCluster:
             if node_id not in self._joining:
                 quorum = () if is_static else ("--initial-controllers", ",".join(voters))
             self.controllers[node_id] = self._make_controller(node_id, kind, quorum)
-        self.brokers = {
-            FIRST_BROKER_ID + index: self._make_broker(FIRST_BROKER_ID + index, port)
-            for index, port in enumerate(free_ports(brokers))
-        }
+        broker_ids = range(FIRST_BROKER_ID, FIRST_BROKER_ID + brokers)
+        self._sasl_ports = dict(zip(broker_ids, free_ports(brokers), strict=True)) if has_sasl else {}
+        ports = zip(broker_ids, free_ports(brokers), strict=True)
+        self.brokers = {node_id: self._make_broker(node_id, port) for node_id, port in ports}
 
     def address(self, node_id: int) -> str:
         """Where a node listens."""
         if node_id in self._ports:
             return f"127.0.0.1:{self._ports[node_id]}"
         return self.brokers[node_id].bootstrap_servers
+
+    @property
+    def sasl_servers(self) -> str:
+        """Where clients log in."""
+        return ",".join(f"127.0.0.1:{port}" for port in self._sasl_ports.values())
 
     @property
     def controller_addresses(self) -> str:
@@ -134,13 +149,17 @@ class MixedCluster:
         return ApacheNode(directory, settings, address)
 
     def _make_broker(self, node_id: int, port: int) -> ApacheNode:
+        listeners = f"BROKER://127.0.0.1:{port}"
+        if node_id in self._sasl_ports:
+            listeners += f",SASL://127.0.0.1:{self._sasl_ports[node_id]}"
         settings = {
             "process.roles": "broker",
             "node.id": str(node_id),
             "controller.listener.names": LISTENER,
             **self._whereabouts(),
-            "listeners": f"BROKER://127.0.0.1:{port}",
-            "advertised.listeners": f"BROKER://127.0.0.1:{port}",
+            "listeners": listeners,
+            "advertised.listeners": listeners,
+            **(SASL_SETTINGS if self._sasl_ports else {}),
             **self._broker_settings,
         }
         return ApacheNode(self._directory(node_id), settings, f"127.0.0.1:{port}")
