@@ -7,6 +7,7 @@ from typing import Final
 
 from barnabas.broker.api_versions import ApiVersions, Features
 from barnabas.broker.handlers.describe_configs import DescribeConfigs
+from barnabas.broker.handlers.sasl_state import SASL_STATE_ROUTES
 from barnabas.broker.routing import RoutingTable, build_table
 from barnabas.broker.topic_configs import BrokerConfigs
 from barnabas.config.node import NodeConfig
@@ -76,6 +77,7 @@ def controller_table(
             access=contexts.access,
             loggers=logger_levels,
         ).routes,
+        SASL_STATE_ROUTES,
     )
     is_unstable = settings.boolean("unstable.api.versions.enable")
     inner = build_table(*families, listener=Listener.CONTROLLER, unstable_api_versions_enable=is_unstable)
