@@ -126,7 +126,7 @@ def test_votes_and_epochs_are_durable_once_they_were_acted_on() -> None:
     run(scenario)
 
 
-def test_five_voters_go_on_without_two() -> None:
+def test_five_voters_go_on_without_two_and_commit_nothing_without_three() -> None:
     async def scenario() -> None:
         async with controllers(5) as nodes:
             nodes.start()
@@ -137,6 +137,20 @@ def test_five_voters_go_on_without_two() -> None:
             end = max(map(nodes.offset, nodes.running))
             await nodes.until(lambda: all(nodes.offset(each) >= end for each in nodes.running))
             assert {nodes.setting(each, SETTING) for each in nodes.running} == {"1000003"}
+
+            leader = await nodes.active()
+            third = next(each for each in nodes.running if each != leader)
+            await nodes.cut_power(third)
+            asked = asyncio.ensure_future(set_retention(nodes, "1000004"))
+            await nodes.until(lambda: nodes.part(leader).controller.active_epoch is None)
+            assert {nodes.setting(each, SETTING) for each in nodes.running} == {"1000003"}
+            assert not asked.done()
+
+            nodes.start(third)
+            await asked
+            end = max(map(nodes.offset, nodes.running))
+            await nodes.until(lambda: all(nodes.offset(each) >= end for each in nodes.running))
+            assert {nodes.setting(each, SETTING) for each in nodes.running} == {"1000004"}
 
     run(scenario)
 
