@@ -1,38 +1,43 @@
 """This broker's settings as they are now: what it was started with, under what the metadata says for it or for all.
 
-Settings that Kafka reads only at the start stay as they were. A value that cannot be read is left out, for another
-controller may have let it through.
+Settings that Kafka reads only at the start stay as they were. What a broker could not be started with changes nothing,
+for another controller may have let it through.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Final
 
+from barnabas.broker.node_configs import RunningConfigs
+from barnabas.config.node import NodeConfig
+from barnabas.config.node_rules import parse_node
 from barnabas.config.server import SERVER_SETTINGS
 from barnabas.config.server_config import ServerConfig
-from barnabas.config.setting import ConfigError, Reload, Value
-from barnabas.controller.effective_configs import CLUSTER_DEFAULT
+from barnabas.config.setting import ConfigError
+from barnabas.controller.effective_configs import CLUSTER_DEFAULT, NodeConfigs
 from barnabas.metadata.configs import ConfigResource, ConfigResourceType
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import MetadataImage
 
 LOG: Final = logging.getLogger(__name__)
 
-Changed = Callable[[ServerConfig], object]
+Changed = Callable[[NodeConfig], object]
 
 
 class DynamicSettings:
-    """`current` is what holds now; whoever keeps something made of it subscribes."""
+    """`node` is what holds now; whoever keeps something made of it subscribes."""
 
-    def __init__(self, static: ServerConfig, node_id: int) -> None:
-        self.current = static
-        self._static = static
-        self._own = ConfigResource(ConfigResourceType.BROKER, str(node_id))
+    def __init__(self, node: NodeConfig, configs: NodeConfigs) -> None:
+        self.node = node
+        self._configs = configs
+        self._own = ConfigResource(ConfigResourceType.BROKER, str(node.node_id))
         self._subscribers: list[Changed] = []
+
+    @property
+    def current(self) -> ServerConfig:
+        return self.node.settings
 
     def subscribe(self, changed: Changed) -> None:
         """Tell it of the settings whenever any has changed."""
@@ -43,27 +48,17 @@ class DynamicSettings:
         changes = delta.configs.changes
         if self._own not in changes and CLUSTER_DEFAULT not in changes:
             return
-        text, values = dict(self._static.given), dict(self._static.values)
-        for name, given, value in self._dynamic(image):
-            text[name], values[name] = given, value
-        if values == self.current.values:
+        try:
+            node = parse_node(RunningConfigs(image, self._configs).given)
+        except ConfigError as error:
+            LOG.warning("settings of the cluster are not taken", extra={"reason": str(error)})
             return
-        for name in sorted(name for name in values if values[name] != self.current.values[name]):
-            LOG.info("setting changed", extra={"setting": name, "value": SERVER_SETTINGS[name].shown(values[name])})
-        self.current = replace(self._static, values=MappingProxyType(values), given=MappingProxyType(text))
-        for changed in self._subscribers:
-            changed(self.current)
-
-    def _dynamic(self, image: MetadataImage) -> Iterator[tuple[str, str, Value]]:
-        """What the metadata says, its own last, so that it outweighs what is said for all."""
-        per_broker = (Reload.PER_BROKER, Reload.CLUSTER_WIDE)
-        for resource, scopes in ((CLUSTER_DEFAULT, (Reload.CLUSTER_WIDE,)), (self._own, per_broker)):
-            configs: Mapping[str, str] = image.configs.get(resource) or {}
-            for name, given in configs.items():
-                setting = SERVER_SETTINGS.get(name)
-                if setting is None or setting.reload not in scopes:
-                    continue
-                try:
-                    yield name, given, setting.parse(given)
-                except ConfigError as error:
-                    LOG.warning("setting of the cluster not taken", extra={"setting": name, "reason": str(error)})
+        before, now = self.current.values, node.settings.values
+        changed = [name for name in now if now[name] != before[name]]
+        if not changed:
+            return
+        for name in changed:
+            LOG.info("setting changed", extra={"setting": name, "value": SERVER_SETTINGS[name].shown(now[name])})
+        self.node = node
+        for subscriber in self._subscribers:
+            subscriber(node)

@@ -226,8 +226,9 @@ class BrokerLife:
                 if self._failed_directories.setdefault(directory, deadline_ms) == deadline_ms:
                     self._ask_at_once(now_ms)
             case DirectoriesCordoned(directories):
-                self._cordoned = directories
-                self._ask_at_once(now_ms)
+                if directories != self._cordoned:
+                    self._cordoned = directories
+                    self._ask_at_once(now_ms)
             case ShutdownRequested():
                 self._stop(now_ms)
             case TimerFired():

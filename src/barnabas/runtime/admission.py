@@ -24,6 +24,11 @@ class Admission:
         self._allowance = float(settings.max_connection_creation_rate)
         self._refilled_ms: int | None = None
 
+    def reconfigure(self, settings: SocketSettings) -> None:
+        """Heed other limits from now on."""
+        self._settings = settings
+        self._allowance = min(self._allowance, float(settings.max_connection_creation_rate))
+
     @property
     def total(self) -> int:
         return self._total

@@ -14,6 +14,9 @@ _NAMES: Final = {
     logging.CRITICAL: "FATAL",
 }
 
+_TRACE: Final = 5
+_LEVELS: Final = {"TRACE": _TRACE, **{name: level for level, name in _NAMES.items()}}
+
 
 def logger_levels() -> dict[str, str]:
     """What each logger lets through, be it told so itself or through one above it."""
@@ -24,3 +27,9 @@ def logger_levels() -> dict[str, str]:
 def _name(logger: logging.Logger) -> str:
     level = logger.getEffectiveLevel()
     return _NAMES.get(level) or ("TRACE" if level < logging.DEBUG else logging.getLevelName(level))
+
+
+def set_logger_level(name: str, level: str | None) -> None:
+    """Give a logger a level of its own, by Kafka's name for it, or take it away again."""
+    logger = logging.root if name == ROOT else logging.getLogger(name)
+    logger.setLevel(logging.NOTSET if level is None else _LEVELS[level])

@@ -106,6 +106,13 @@ class SocketServer:
         for listener in waiting:
             listener.resume()
 
+    def reconfigure(self, settings: SocketSettings) -> None:
+        """Heed other limits from now on; who is connected stays, and keeps the buffers it has."""
+        self._settings = settings
+        self._admission.reconfigure(settings)
+        for listener in self._listeners:
+            listener.resume()
+
     async def stop(self, grace_ms: int) -> None:
         """Accept nothing more, let what is under way be answered within the grace, and close all connections."""
         for listener in (*self._listeners, *self._waiting_listeners):

@@ -41,6 +41,7 @@ from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
 from barnabas.runtime.broker.serving import ServingParts, broker_table
 from barnabas.runtime.log_keeping.keeping import LogKeeping
 from barnabas.runtime.log_keeping.settings import KeepingSettings, cleaner_config
+from barnabas.runtime.node_settings import socket_settings
 from barnabas.runtime.node_storage import NodeStorage
 from barnabas.runtime.off_loop import OffLoop
 from barnabas.runtime.quorum.following import MetadataFollower
@@ -90,8 +91,9 @@ class BrokerPart:
         self._off_loop = OffLoop(loop)
         self.directories: LogDirectories = storage.logs
         self._directory_ids = dict(self.directories.directory_ids)
-        self.settings = DynamicSettings(node.settings, node.node_id)
-        self._configs = TopicConfigs(BrokerConfigs(node.node_id, node.settings.given))
+        configs = BrokerConfigs(node.node_id, node.settings.given)
+        self.settings = DynamicSettings(node, configs)
+        self._configs = TopicConfigs(configs)
         self._waiting_timer = DeadlineTimer(loop, clock, lambda now_ms: self.waiting_room.expire(now_ms))
         self.waiting_room = WaitingRoom(self._waiting_timer.arm)
         self.replicas = Replicas(node.node_id, self.directories, self._configs, self.waiting_room, self._storage_failed)
@@ -184,9 +186,18 @@ class BrokerPart:
 
     def start(self) -> None:
         self._follower.subscribe(self.life.publish)
-        cordoned = (self._directory_ids[path] for path in self._node.cordoned_log_dirs if path in self._directory_ids)
-        self.life.receive(lifecycle.DirectoriesCordoned(tuple(cordoned)))
+        self.settings.subscribe(self._take_settings)
+        self.life.receive(self._cordoned(self._node))
         self.life.receive(lifecycle.Started())
+
+    def _take_settings(self, node: NodeConfig) -> None:
+        """What changes while the broker runs and is not read when it is needed."""
+        self._sockets.reconfigure(socket_settings(node))
+        self.life.receive(self._cordoned(node))
+
+    def _cordoned(self, node: NodeConfig) -> lifecycle.DirectoriesCordoned:
+        ids = self._directory_ids
+        return lifecycle.DirectoriesCordoned(tuple(ids[path] for path in node.cordoned_log_dirs if path in ids))
 
     def _entered(self, state: BrokerState) -> None:
         if state is BrokerState.RECOVERY:

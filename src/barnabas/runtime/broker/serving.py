@@ -13,8 +13,11 @@ from barnabas.broker.dynamic_settings import DynamicSettings
 from barnabas.broker.fetch_sessions import FetchSessions
 from barnabas.broker.forwarding import Forwarding
 from barnabas.broker.handlers.access import DescribeAccess
+from barnabas.broker.handlers.alter_configs import AlterConfigs
 from barnabas.broker.handlers.cluster import DescribeCluster
+from barnabas.broker.handlers.config_resources import ListConfigResources
 from barnabas.broker.handlers.coordinators import FindCoordinator
+from barnabas.broker.handlers.describe_configs import DescribeConfigs
 from barnabas.broker.handlers.fetch import Fetch
 from barnabas.broker.handlers.leader_epochs import OffsetForLeaderEpoch
 from barnabas.broker.handlers.list_offsets import ListOffsets
@@ -27,10 +30,13 @@ from barnabas.broker.handlers.topic_partitions import DescribeTopicPartitions
 from barnabas.broker.recoding import RunOffLoop
 from barnabas.broker.replicas import Replicas
 from barnabas.broker.routing import RoutingTable, build_table
+from barnabas.broker.topic_configs import BrokerConfigs
 from barnabas.broker.topic_creation import TopicCreation
 from barnabas.config.node import NodeConfig
 from barnabas.log.directories import LogDirectories
 from barnabas.protocol.schema import Message
+from barnabas.runtime.logger_levels import logger_levels, set_logger_level
+from barnabas.security.authorizer import UNRESTRICTED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,7 @@ def broker_table(parts: ServingParts) -> RoutingTable:
     node, replicas = parts.node, parts.replicas
     static = node.settings
     creates_topics = static.boolean("auto.create.topics.enable")
+    configs = BrokerConfigs(node.node_id, static.given)
     creation = TopicCreation(parts.forwarding, parts.spawn, lambda: parts.settings.current)
     versions = ApiVersions(parts.features, parts.controller_versions)
     families = (
@@ -82,7 +89,12 @@ def broker_table(parts: ServingParts) -> RoutingTable:
         DescribeTopicPartitions(lambda: replicas.image, static.integer("max.request.partition.size.limit")),
         DescribeCluster(lambda: replicas.image, node_id=node.node_id, cluster_id=parts.cluster_id),
         PartitionRecords(replicas),
-        DescribeLogDirs(parts.directories, node.log_dirs, room_of, lambda: node.cordoned_log_dirs),
+        DescribeLogDirs(parts.directories, node.log_dirs, room_of, lambda: parts.settings.node.cordoned_log_dirs),
+        DescribeConfigs(
+            configs, image=lambda: replicas.image, access=lambda _call: UNRESTRICTED, loggers=logger_levels
+        ),
+        AlterConfigs(parts.forwarding, parts.spawn, configs, lambda: replicas.image, logger_levels, set_logger_level),
+        ListConfigResources(lambda: replicas.image),
         InitProducerId(parts.ask_controller, parts.spawn, broker_id=node.node_id, broker_epoch=parts.broker_epoch),
         FindCoordinator(),
         DescribeAccess(lambda: replicas.image),
