@@ -232,6 +232,12 @@ def test_a_silent_leader_is_doubted_by_a_voter_and_looked_for_elsewhere() -> Non
     assert isinstance(node.role, Prospective)
 
 
+@pytest.mark.parametrize(("fetch_timeout_ms", "wait_ms"), [("2000", 500), ("600", 300)])
+def test_a_leader_is_asked_to_answer_before_it_would_seem_silent(fetch_timeout_ms: str, wait_ms: int) -> None:
+    node = follower_of(fetch_timeout_ms=fetch_timeout_ms)
+    assert last_fetch(node).request.max_wait_ms == wait_ms
+
+
 def test_followers_that_were_answered_together_do_not_all_stand_at_once() -> None:
     node = follower_of()
     patience = set()
