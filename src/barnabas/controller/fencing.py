@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.controller.contacts import stale_brokers
-from barnabas.controller.decision import Decision, Situation
+from barnabas.controller.decision import RECORDS_MAX, Decision, Situation
 from barnabas.controller.planner import PartitionPlanner
 from barnabas.controller.tasks import Outcome, PeriodicTask
 from barnabas.metadata.cluster import BrokerRegistration
@@ -19,12 +19,24 @@ UNFENCE: Final = -1
 ENTER_CONTROLLED_SHUTDOWN: Final = 1
 
 
-def fence(situation: Situation, broker: BrokerRegistration) -> list[Message]:
-    """First the partitions, then the broker: who fails between the two leaves a broker that is fenced again."""
+class Fencing(NamedTuple):
+    """`is_complete` where the last of the records fences the broker."""
+
+    records: list[Message]
+    is_complete: bool
+
+
+def fence(situation: Situation, broker: BrokerRegistration, records_max: int | None = None) -> Fencing:
+    """First the partitions, then the broker: who fails between the two leaves a broker that is fenced again.
+
+    So does who goes on later, after the most records: no partition has a fenced broker in sync at any time.
+    """
     planner = PartitionPlanner(situation.image, situation.settings, leaving={broker.id})
-    planner.take_out(broker.id, planner.select(lambda partition: broker.id in partition.isr))
+    in_sync = planner.select(lambda partition: broker.id in partition.isr)
+    if not planner.take_out(broker.id, in_sync, records_max=records_max):
+        return Fencing(planner.records, is_complete=False)
     change = BrokerRegistrationChangeRecord(broker_id=broker.id, broker_epoch=broker.epoch, fenced=FENCE)
-    return [*planner.records, change]
+    return Fencing([*planner.records, change], is_complete=True)
 
 
 def unfence(situation: Situation, broker: BrokerRegistration) -> list[Message]:
@@ -62,7 +74,11 @@ def end_incarnation(situation: Situation, broker_id: int, *, is_clean: bool) -> 
 
 
 def fence_stale_broker(situation: Situation) -> Outcome:
-    """One broker at a time, so that what its fencing changes is seen before the next one is decided on."""
+    """One broker at a time, so that what its fencing changes is seen before the next one is decided on.
+
+    One that is in sync with very many partitions takes several turns, so that others are answered in between. If it is
+    heard of meanwhile, it stays, and joins what it was taken out of again.
+    """
     timeout_ms = situation.settings.broker_session_timeout_ms
     stale = stale_brokers(situation.contacts, situation.now_ms, timeout_ms)
     if not stale:
@@ -73,7 +89,11 @@ def fence_stale_broker(situation: Situation) -> Outcome:
     has_more = len(stale) > 1
     if broker is None or broker.epoch != contact.epoch:
         return Outcome(Decision(contacts={broker_id: None}), has_more)
-    records = [] if broker.is_fenced else fence(situation, broker)
+    records: list[Message] = []
+    if not broker.is_fenced:
+        records, is_complete = fence(situation, broker, RECORDS_MAX)
+        if not is_complete:
+            return Outcome(Decision(records=records), has_more=True)
     forgotten = contact._replace(heard_ms=None, shutdown_offset=None)
     return Outcome(Decision(records=records, contacts={broker_id: forgotten}), has_more)
 

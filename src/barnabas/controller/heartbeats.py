@@ -52,7 +52,7 @@ def heartbeat(situation: Situation, request: BrokerHeartbeatRequest, _context: R
     if following is not state:
         match following:
             case BrokerState.FENCED | BrokerState.SHUTDOWN_NOW:
-                records += [] if broker.is_fenced else fencing.fence(situation, broker)
+                records += [] if broker.is_fenced else fencing.fence(situation, broker).records
             case BrokerState.UNFENCED:
                 records += fencing.unfence(situation, broker)
             case BrokerState.CONTROLLED_SHUTDOWN:

@@ -18,7 +18,7 @@ from barnabas.metadata.topics import (
     Partition,
 )
 from barnabas.protocol.metadata_records.partition_change import PartitionChangeRecord
-from barnabas.protocol.uuid import Uuid
+from barnabas.protocol.uuid import ZERO_UUID, Uuid
 
 
 class Election(Enum):
@@ -112,6 +112,37 @@ def change_record(was: Partition, change: PlannedChange, topic_id: Uuid, partiti
         eligible_leader_replicas=differing("eligible_leader_replicas"),
         last_known_elr=differing("last_known_elr"),
     )
+
+
+class RepeatedChange:
+    """A change that was planned for one partition, for all that are like it but for their epochs."""
+
+    __slots__ = ("_change", "_record")
+
+    def __init__(self, was: Partition, change: PlannedChange) -> None:
+        self._change = change
+        self._record = change_record(was, change, ZERO_UUID, 0)
+
+    def partition(self, was: Partition) -> Partition:
+        """What another one will be."""
+        will, is_leader_named = self._change
+        return will.with_epochs(was.leader_epoch + is_leader_named, was.partition_epoch + 1)
+
+    def record(self, topic_id: Uuid, partition_id: int) -> PartitionChangeRecord:
+        like = self._record
+        return PartitionChangeRecord(
+            partition_id=partition_id,
+            topic_id=topic_id,
+            isr=like.isr,
+            leader=like.leader,
+            replicas=like.replicas,
+            removing_replicas=like.removing_replicas,
+            adding_replicas=like.adding_replicas,
+            leader_recovery_state=like.leader_recovery_state,
+            directories=like.directories,
+            eligible_leader_replicas=like.eligible_leader_replicas,
+            last_known_elr=like.last_known_elr,
+        )
 
 
 def is_reassigning(partition: Partition) -> bool:

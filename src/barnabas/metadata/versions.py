@@ -62,10 +62,7 @@ class MetadataVersion(IntEnum):
         """The version in which a cluster at this level writes the record."""
         if isinstance(record, BrokerRegistrationChangeRecord):
             return _least_version(record)
-        versions = _RECORD_VERSIONS.get(type(record))
-        if versions is None:
-            return 0
-        return max(version for since, version in versions.items() if since <= self)
+        return _VERSIONS_AT[self].get(type(record), 0)
 
     @classmethod
     def parse(cls, text: str) -> MetadataVersion:
@@ -99,6 +96,13 @@ _RECORD_VERSIONS: Final[Mapping[type[Message], Mapping[MetadataVersion, int]]] =
     RegisterBrokerRecord: {MetadataVersion.V3_9_IV0: 3, MetadataVersion.V4_3_IV0: 4},
     PartitionRecord: {MetadataVersion.V3_9_IV0: 1, MetadataVersion.V4_0_IV1: 2},
     PartitionChangeRecord: {MetadataVersion.V3_9_IV0: 1, MetadataVersion.V4_0_IV1: 2},
+}
+_VERSIONS_AT: Final[Mapping[MetadataVersion, Mapping[type[Message], int]]] = {
+    level: {
+        record: max(version for since, version in versions.items() if since <= level)
+        for record, versions in _RECORD_VERSIONS.items()
+    }
+    for level in MetadataVersion
 }
 
 
