@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,7 @@ from barnabas.metadata.versions import METADATA_VERSION
 from barnabas.ports.disk import Disk
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.controller.part import ControllerPart
-from barnabas.runtime.controller.serving import authorizer_rules
+from barnabas.runtime.controller.serving import AUTHORIZER, authorizer_rules
 from barnabas.runtime.disk import PosixDisk
 from barnabas.runtime.loop import stop_on_failure, stop_on_signals
 from barnabas.runtime.metrics import Registry
@@ -59,9 +59,14 @@ def require_supported(node: NodeConfig) -> None:
                 "can be served here yet"
             )
     try:
-        authorizer_rules(node)
+        rules = authorizer_rules(node)
     except ConfigError as error:
         raise NodeRefused(str(error)) from error
+    if rules is not None and node.is_broker:
+        raise NodeRefused(
+            f"{AUTHORIZER}: controllers here check access and brokers do not yet; remove the setting, or set "
+            "process.roles=controller"
+        )
 
 
 class Node:
@@ -107,8 +112,9 @@ class Node:
                 node.controller_listeners,
                 node.advertised_controller_listeners,
                 self.controller.dispatcher(),
-                is_accepting=True,
+                is_accepting=self.controller.is_open_early,
             )
+            self.controller.serve_on(sockets)
             self.quorum.join(self.controller.process, {at.listener: at for at in endpoints})
             self.controller.register_at({at.listener: at for at in endpoints})
             self.controller.measure(self.registry)
@@ -140,7 +146,7 @@ class Node:
                 node.broker_listeners,
                 node.advertised_broker_listeners,
                 self.broker.dispatcher(),
-                is_accepting=False,
+                is_accepting=lambda _: False,
             )
             self.broker.serve_on(sockets, endpoints)
         self.quorum.measure(self.registry)
@@ -154,14 +160,14 @@ class Node:
         advertised: Iterable[ListenerEndpoint],
         dispatcher: Dispatcher,
         *,
-        is_accepting: bool,
+        is_accepting: Callable[[str], bool],
     ) -> list[ListenerEndpoint]:
         """Open listeners; where others are told to reach them."""
         bound = {}
         for at in listeners:
             try:
                 _, bound[at.listener] = sockets.listen(
-                    at.listener, at.host or "", at.port, dispatcher, is_accepting=is_accepting
+                    at.listener, at.host or "", at.port, dispatcher, is_accepting=is_accepting(at.listener)
                 )
             except OSError as error:
                 raise NodeRefused(

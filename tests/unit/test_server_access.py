@@ -133,6 +133,19 @@ def test_who_is_nobody_in_particular_gets_no_answer_but_a_refusal() -> None:
     run(scenario)
 
 
+def test_a_listener_that_is_not_to_open_early_waits_for_the_entries() -> None:
+    async def scenario() -> None:
+        async with controllers(1, 0, **SECURED, **{"early.start.listeners": ""}) as nodes:
+            nodes.start()
+            part = nodes.part(1)
+            assert not part.is_open_early("CONTROLLER")
+            changed = await nodes.ask(1, config_change("log.retention.ms", "5"))
+            assert [each.error_code for each in changed.responses] == [0]
+            assert part.controller.active_epoch is not None
+
+    run(scenario)
+
+
 def test_a_quota_of_partitions_holds_for_the_user_behind_a_broker() -> None:
     async def scenario() -> None:
         async with controllers(1, 0, **{"controller.quota.window.num": "2"}) as nodes:

@@ -17,16 +17,18 @@ from barnabas.metadata.features import SUPPORTED_FEATURES
 from barnabas.ports.clock import Clock
 from barnabas.protocol.uuid import Uuid
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.controller.contexts import LoadedAcls
 from barnabas.runtime.controller.guarded import guarded_operations, guarded_queries, guarded_tasks
 from barnabas.runtime.controller.policies import load_policies
 from barnabas.runtime.controller.process import ControllerProcess
 from barnabas.runtime.controller.registration import ControllerRegistration, registration_request
-from barnabas.runtime.controller.serving import controller_table
+from barnabas.runtime.controller.serving import authorizer_rules, controller_table
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.node_settings import controller_settings
 from barnabas.runtime.node_storage import NodeStorage
 from barnabas.runtime.quorum.part import QuorumPart
 from barnabas.runtime.quorum.peers import Peers
+from barnabas.runtime.socket_server import SocketServer
 
 
 class ControllerPart:
@@ -49,6 +51,8 @@ class ControllerPart:
         self._features = features
         # Requests of a connection are answered in their order: a registration, which is answered once it is committed,
         # must not stand before the fetch by which that comes about.
+        self._acls = LoadedAcls(quorum.replay, lambda: quorum.raft.high_watermark)
+        self._sockets: SocketServer | None = None
         self._peers = Peers(f"controller-{node.node_id}", quorum.settings.request_timeout_ms)
         self.controller = Controller(
             settings=replace(controller_settings(node, storage.cluster_id), policies=load_policies(node.settings)),
@@ -64,7 +68,7 @@ class ControllerPart:
             clock=clock,
             wall_clock=SystemClock(),
             loop=loop,
-            published=lambda: self.registration.consider(),
+            published=self._consider,
         )
 
     def dispatcher(self) -> Dispatcher:
@@ -73,12 +77,26 @@ class ControllerPart:
         table = controller_table(
             self._node,
             replay=quorum.replay,
-            high_watermark=lambda: quorum.raft.high_watermark,
+            acls=self._acls,
             features=self._features,
             ask_controller=self.process.ask,
             ask_quorum=lambda *asked: quorum.driver.ask(*asked),
         )
         return Dispatcher(table)
+
+    def is_open_early(self, listener: str) -> bool:
+        """Whether a listener serves before it is known who may do what; then only super users get through."""
+        return authorizer_rules(self._node) is None or listener in self._node.early_start_listener_names
+
+    def serve_on(self, sockets: SocketServer) -> None:
+        """Take in those who wait at the other listeners, as soon as it is known."""
+        self._sockets = sockets
+
+    def _consider(self) -> None:
+        self.registration.consider()
+        if self._sockets is not None and self._acls() is not None:
+            self._sockets.accept()
+            self._sockets = None
 
     def register_at(self, endpoints: Mapping[str, ListenerEndpoint]) -> None:
         """Be known as listening there, as soon as there is a controller to say so to."""

@@ -50,7 +50,7 @@ def controller_table(
     node: NodeConfig,
     *,
     replay: MetadataReplay,
-    high_watermark: Callable[[], int | None],
+    acls: LoadedAcls,
     features: Callable[[], Features],
     ask_controller: AskController,
     ask_quorum: AskQuorum,
@@ -59,7 +59,7 @@ def controller_table(
     settings = node.settings
     rules = authorizer_rules(node)
     contexts = RequestContexts(
-        None if rules is None else Authorizer(rules, LoadedAcls(replay, high_watermark)),
+        None if rules is None else Authorizer(rules, acls),
         MutationQuotas(
             lambda: replay.image.client_quotas,
             window_num=settings.integer("controller.quota.window.num"),

@@ -22,6 +22,7 @@ from barnabas.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from barnabas.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from barnabas.protocol.messages.vote import VoteRequest
 from barnabas.protocol.schema import Message
+from barnabas.runtime.controller.contexts import LoadedAcls
 from barnabas.runtime.controller.serving import STANDARD_AUTHORIZER, authorizer_rules, controller_table
 from barnabas.security.authorizer import AuthorizerRules
 from barnabas.security.errors import ClusterAuthorizationFailed
@@ -45,7 +46,7 @@ def table(**settings: str) -> RoutingTable:
     return controller_table(
         parse_node(BASE | {name.replace("_", "."): value for name, value in settings.items()}),
         replay=replay,
-        high_watermark=lambda: 0,
+        acls=LoadedAcls(replay, lambda: 0),
         features=Features,
         ask_controller=lambda _request, _context: Pending(),
         ask_quorum=lambda _request, _version, _listener: Pending(),
