@@ -38,7 +38,7 @@ def partitions(draw: st.DrawFn) -> Partition:
 
 @st.composite
 def images(draw: st.DrawFn) -> MetadataImage:
-    """Two topics, one of which allows unclean elections and wants fewer replicas in sync."""
+    """Two topics with like partitions, one of which allows unclean elections or wants more replicas in sync."""
     fenced = draw(st.sets(st.sampled_from(BROKERS)))
     brokers = {
         each: BrokerRegistration(
@@ -51,11 +51,13 @@ def images(draw: st.DrawFn) -> MetadataImage:
         )
         for each in BROKERS
     }
+    shapes = draw(st.lists(partitions(), min_size=1, max_size=3))
+    alike = st.builds(Partition.with_epochs, st.sampled_from(shapes), st.integers(0, 9), st.integers(0, 9))
     topics = [
-        Topic(name, Uuid(name.encode() * 16), SortedMap(enumerate(draw(st.lists(partitions(), max_size=6)))))
+        Topic(name, Uuid(name.encode() * 16), SortedMap(enumerate(draw(st.lists(alike, max_size=4)))))
         for name in ("t", "u")
     ]
-    configs = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
+    configs = draw(st.sampled_from([{"min.insync.replicas": "2"}, {"unclean.leader.election.enable": "true"}]))
     return MetadataImage(
         features=FeaturesImage(
             LATEST_METADATA_VERSION, SortedMap({"eligible.leader.replicas.version": draw(st.integers(0, 1))})
