@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from barnabas.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest, 
 from barnabas.protocol.messages.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
 from barnabas.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from barnabas.protocol.schema import Message
+from barnabas.protocol.uuid import Uuid
 from unit.controller.controlled_cluster import ControlledCluster, directory, registration
 from unit.controller.partitions import write_topic
 
@@ -27,7 +29,7 @@ class Living:
     """A broker whose requests are answered, or lost, a tick after they were sent; its metadata follows the log."""
 
     def __init__(
-        self, cluster: ControlledCluster | None = None, *, seed: int = 0, number: int = 0, **settings: int
+        self, cluster: ControlledCluster | None = None, *, seed: int = 0, number: int = 0, **settings: Any
     ) -> None:
         self.cluster = cluster or ControlledCluster()
         request = registration(BROKER_ID, incarnation_number=number, directories=2)
@@ -96,20 +98,29 @@ class Living:
             is_own = own is not None and own.incarnation_id == self.life.registration.incarnation_id
             self.receive(lifecycle.MetadataPublished(offset, own.epoch if own and is_own else None, True))
 
+    def state(self) -> BrokerState:
+        return self.life.state
+
     @property
     def registered(self) -> BrokerRegistration:
         return self.cluster.image.cluster.brokers[BROKER_ID]
+
+    def is_fenced(self) -> bool:
+        return self.registered.is_fenced
+
+    def cordoned(self) -> tuple[Uuid, ...] | None:
+        return self.registered.cordoned_directories
 
     @property
     def heartbeats(self) -> list[BrokerHeartbeatRequest]:
         return [request for request in self.sent if isinstance(request, BrokerHeartbeatRequest)]
 
 
-def running(**options: int) -> Living:
+def running(**options: Any) -> Living:
     broker = Living(**options)
     broker.start()
     broker.run(200)
-    assert broker.life.state is BrokerState.RUNNING
+    assert broker.state() is BrokerState.RUNNING
     return broker
 
 
@@ -118,7 +129,7 @@ def test_a_broker_registers_catches_up_and_is_unfenced_without_waiting_for_its_n
     broker.start()
     broker.run(100)
     assert broker.states == [BrokerState.STARTING, BrokerState.RECOVERY, BrokerState.RUNNING]
-    assert not broker.registered.is_fenced
+    assert not broker.is_fenced()
     assert broker.life.broker_epoch == broker.registered.epoch
 
 
@@ -127,11 +138,11 @@ def test_a_broker_that_has_not_caught_up_stays_fenced() -> None:
     broker.sees_metadata = False
     broker.start()
     broker.run(5_000)
-    assert broker.life.state is BrokerState.STARTING
-    assert broker.registered.is_fenced
+    assert broker.state() is BrokerState.STARTING
+    assert broker.is_fenced()
     broker.sees_metadata = True
     broker.run(1_000)
-    assert broker.life.state is BrokerState.RUNNING
+    assert broker.state() is BrokerState.RUNNING
 
 
 def test_heartbeats_come_in_their_interval_and_keep_the_session() -> None:
@@ -139,7 +150,7 @@ def test_heartbeats_come_in_their_interval_and_keep_the_session() -> None:
     before = len(broker.heartbeats)
     broker.run(60_000)
     assert len(broker.heartbeats) - before == pytest.approx(30, abs=1)
-    assert not broker.registered.is_fenced
+    assert not broker.is_fenced()
 
 
 @given(st.integers(0, 2**32), st.floats(0, 0.7), st.lists(st.integers(0, 5_000), max_size=3))
@@ -156,8 +167,8 @@ def test_a_broker_comes_into_its_own_whatever_is_lost_and_whoever_leads(
         broker.cluster.lead()
     broker.loss = 0.0
     broker.run(4_000)
-    assert broker.life.state is BrokerState.RUNNING
-    assert not broker.registered.is_fenced
+    assert broker.state() is BrokerState.RUNNING
+    assert not broker.is_fenced()
     assert broker.life.broker_epoch == broker.registered.epoch
     assert broker.states == [BrokerState.STARTING, BrokerState.RECOVERY, BrokerState.RUNNING]
 
@@ -175,11 +186,11 @@ def test_a_broker_whose_session_ran_out_is_unfenced_by_its_next_heartbeat() -> N
     broker = running()
     broker.loss = 1.0
     broker.run(15_000)
-    assert broker.registered.is_fenced
+    assert broker.is_fenced()
     broker.loss = 0.0
     broker.run(1_000)
-    assert not broker.registered.is_fenced
-    assert broker.life.state is BrokerState.RUNNING
+    assert not broker.is_fenced()
+    assert broker.state() is BrokerState.RUNNING
 
 
 def test_a_broker_that_was_unregistered_registers_again() -> None:
@@ -188,8 +199,8 @@ def test_a_broker_that_was_unregistered_registers_again() -> None:
     broker.cluster.ask(UnregisterBrokerRequest(broker_id=BROKER_ID), UnregisterBrokerResponse)
     broker.run(5_000)
     assert broker.life.broker_epoch > first_epoch
-    assert not broker.registered.is_fenced
-    assert broker.states[-1] is BrokerState.RUNNING
+    assert not broker.is_fenced()
+    assert broker.state() is BrokerState.RUNNING
 
 
 def test_a_second_incarnation_waits_until_the_session_of_the_first_is_over() -> None:
@@ -197,9 +208,9 @@ def test_a_second_incarnation_waits_until_the_session_of_the_first_is_over() -> 
     second = Living(first.cluster, number=1)
     second.start()
     second.run(5_000)
-    assert second.life.state is BrokerState.STARTING
+    assert second.state() is BrokerState.STARTING
     second.run(6_000)
-    assert second.life.state is BrokerState.RUNNING
+    assert second.state() is BrokerState.RUNNING
 
 
 def test_a_broker_that_cannot_register_in_time_gives_up() -> None:
@@ -210,7 +221,7 @@ def test_a_broker_that_cannot_register_in_time_gives_up() -> None:
     assert not broker.reasons
     broker.run(200)
     assert "could not be registered within 3000 ms" in broker.reasons[0]
-    assert broker.states[-1] is BrokerState.SHUTTING_DOWN
+    assert broker.state() is BrokerState.SHUTTING_DOWN
 
 
 def test_a_broker_that_stops_lets_others_lead_first() -> None:
@@ -219,13 +230,13 @@ def test_a_broker_that_stops_lets_others_lead_first() -> None:
     write_topic(broker.cluster, "t", [[1, 2]])
     broker.receive(lifecycle.ShutdownRequested())
     broker.run(200)
-    assert broker.states[-1] is BrokerState.PENDING_CONTROLLED_SHUTDOWN
+    assert broker.state() is BrokerState.PENDING_CONTROLLED_SHUTDOWN
     assert broker.cluster.partition("t").leader == 2
     # The other one has to hear of it before this one goes.
     broker.cluster.heartbeat(2)
     broker.run(200)
-    assert broker.states[-1] is BrokerState.SHUTTING_DOWN
-    assert broker.registered.is_fenced
+    assert broker.state() is BrokerState.SHUTTING_DOWN
+    assert broker.is_fenced()
 
 
 def test_a_second_wish_to_stop_does_not_wait_for_the_controller() -> None:
@@ -233,9 +244,9 @@ def test_a_second_wish_to_stop_does_not_wait_for_the_controller() -> None:
     broker.loss = 1.0
     broker.receive(lifecycle.ShutdownRequested())
     broker.run(1_000)
-    assert broker.states[-1] is BrokerState.PENDING_CONTROLLED_SHUTDOWN
+    assert broker.state() is BrokerState.PENDING_CONTROLLED_SHUTDOWN
     broker.receive(lifecycle.ShutdownRequested())
-    assert broker.states[-1] is BrokerState.SHUTTING_DOWN
+    assert broker.state() is BrokerState.SHUTTING_DOWN
 
 
 def test_a_controller_that_never_answers_does_not_keep_a_broker_from_stopping() -> None:
@@ -243,9 +254,9 @@ def test_a_controller_that_never_answers_does_not_keep_a_broker_from_stopping() 
     broker.loss = 1.0
     broker.receive(lifecycle.ShutdownRequested())
     broker.run(9_900)
-    assert broker.states[-1] is BrokerState.PENDING_CONTROLLED_SHUTDOWN
+    assert broker.state() is BrokerState.PENDING_CONTROLLED_SHUTDOWN
     broker.run(200)
-    assert broker.states[-1] is BrokerState.SHUTTING_DOWN
+    assert broker.state() is BrokerState.SHUTTING_DOWN
     sent = len(broker.sent)
     broker.run(5_000)
     assert len(broker.sent) == sent, "whoever has stopped sends nothing"
@@ -287,7 +298,7 @@ def test_cordoned_directories_are_told_once_the_cluster_knows_of_such() -> None:
     broker.start()
     broker.run(200)
     assert broker.heartbeats[0].cordoned_log_dirs is None
-    assert broker.registered.cordoned_directories == cordoned
+    assert broker.cordoned() == cordoned
     broker.receive(lifecycle.DirectoriesCordoned(()))
     broker.run(50)
-    assert broker.registered.cordoned_directories == ()
+    assert broker.cordoned() == ()
