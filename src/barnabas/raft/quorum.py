@@ -255,8 +255,10 @@ class Quorum:
         ):
             deadline_ms = role.election_deadline_ms
         vote = role.voted_key if epoch == role.epoch else None
+        is_news = (epoch, leader_id) != (role.epoch, role.leader_id)
         self._change_to(Unattached(epoch=epoch, known_leader_id=leader_id, vote=vote, election_deadline_ms=deadline_ms))
-        self.effects.append(effects.LeaderChanged(epoch, leader_id))
+        if is_news:
+            self.effects.append(effects.LeaderChanged(epoch, leader_id))
         self.connections.reset()
 
     def grant_vote(self, candidate: ReplicaKey) -> None:

@@ -273,6 +273,16 @@ def test_one_that_is_no_voter_does_not_believe_to_have_led() -> None:
     assert isinstance(node.role, Unattached)
 
 
+def test_that_nobody_leads_is_said_once_however_often_one_stands_in_vain() -> None:
+    node = Driven(1, 2, 3)
+    node.follow(2, 1)
+    node.clear()
+    node.ask(vote_from(key(3), 4, EMPTY, to=key(1)))
+    for _ in range(20):
+        node.wait(1_000)
+    assert node.all(effects.LeaderChanged) == [effects.LeaderChanged(4, None)]
+
+
 def test_the_preferred_successor_stands_at_once_and_the_others_later() -> None:
     node = Driven(1, 2, 3, 4, 5)
     for place, delay_ms in enumerate([0, 125, 250, 500]):
