@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,10 +38,9 @@ def partitions(draw: st.DrawFn) -> Partition:
     )
 
 
-@st.composite
-def images(draw: st.DrawFn) -> MetadataImage:
-    """Two topics with like partitions, one of which allows unclean elections or wants more replicas in sync."""
-    fenced = draw(st.sets(st.sampled_from(BROKERS)))
+def image_of(
+    topics: Sequence[Topic], configs_of_u: Mapping[str, str], *, has_elr: bool, fenced: Collection[int] = ()
+) -> MetadataImage:
     brokers = {
         each: BrokerRegistration(
             id=each,
@@ -51,6 +52,20 @@ def images(draw: st.DrawFn) -> MetadataImage:
         )
         for each in BROKERS
     }
+    levels = SortedMap({"eligible.leader.replicas.version": 1} if has_elr else {})
+    return MetadataImage(
+        features=FeaturesImage(LATEST_METADATA_VERSION, levels),
+        cluster=ClusterImage(SortedMap(brokers)),
+        topics=TopicsImage(
+            SortedMap({topic.id: topic for topic in topics}), SortedMap({topic.name: topic.id for topic in topics})
+        ),
+        configs=SortedMap({ConfigResource(ConfigResourceType.TOPIC, "u"): SortedMap(configs_of_u)}),
+    )
+
+
+@st.composite
+def images(draw: st.DrawFn) -> MetadataImage:
+    """Two topics with like partitions, one of which allows unclean elections or wants more replicas in sync."""
     shapes = draw(st.lists(partitions(), min_size=1, max_size=3))
     alike = st.builds(Partition.with_epochs, st.sampled_from(shapes), st.integers(0, 9), st.integers(0, 9))
     topics = [
@@ -58,16 +73,8 @@ def images(draw: st.DrawFn) -> MetadataImage:
         for name in ("t", "u")
     ]
     configs = draw(st.sampled_from([{"min.insync.replicas": "2"}, {"unclean.leader.election.enable": "true"}]))
-    return MetadataImage(
-        features=FeaturesImage(
-            LATEST_METADATA_VERSION, SortedMap({"eligible.leader.replicas.version": draw(st.integers(0, 1))})
-        ),
-        cluster=ClusterImage(SortedMap(brokers)),
-        topics=TopicsImage(
-            SortedMap({topic.id: topic for topic in topics}), SortedMap({topic.name: topic.id for topic in topics})
-        ),
-        configs=SortedMap({ConfigResource(ConfigResourceType.TOPIC, "u"): SortedMap(configs)}),
-    )
+    fenced = draw(st.sets(st.sampled_from(BROKERS)))
+    return image_of(topics, configs, has_elr=draw(st.booleans()), fenced=fenced)
 
 
 @given(images(), st.booleans())
@@ -93,3 +100,23 @@ def test_an_election_for_many_is_one_for_each(image: MetadataImage) -> None:
     for topic, index in each.select(lambda partition: not partition.has_leader):
         each.change(topic, index, topic.partitions[index], each.allowed_election(topic))
     assert many.records == each.records
+
+
+def test_partitions_that_differ_in_what_counts_are_planned_apart() -> None:
+    """By their leaders, and by how many replicas their topics want in sync."""
+    leader_leaves = Partition((1, 2), (UNASSIGNED_DIRECTORY,) * 2, (1, 2), 1, 0, 0)
+    leader_stays = leader_leaves._replace(leader=2)
+    topics = [
+        Topic(name, Uuid(name.encode() * 16), SortedMap(enumerate([leader_leaves, leader_stays])))
+        for name in ("t", "u")
+    ]
+    image = image_of(topics, {"min.insync.replicas": "2"}, has_elr=True)
+    planner = PartitionPlanner(image, SETTINGS, leaving={1})
+    planner.take_out(1, planner.select(lambda partition: 1 in partition.isr))
+    changed = [planner.partition(topic, index) for topic in topics for index in (0, 1)]
+    assert [(each.isr, each.leader, each.leader_epoch, each.eligible_leader_replicas) for each in changed if each] == [
+        ((2,), 2, 1, ()),
+        ((2,), 2, 0, ()),
+        ((2,), 2, 1, (1,)),
+        ((2,), 2, 0, (1,)),
+    ]
