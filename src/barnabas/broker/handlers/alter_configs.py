@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from barnabas.broker.call import Call, Outcome, Pending
 from barnabas.broker.forwarding import Forwarding, UnknownServerError
+from barnabas.broker.logger_configs import LoggerConfigs, check_own_id
 from barnabas.broker.node_configs import RunningConfigs, followed
 from barnabas.broker.routing import Route, ServedBy
 from barnabas.config.node_rules import parse_node
 from barnabas.config.setting import ConfigError
 from barnabas.controller.config_changes import ConfigOperation
 from barnabas.controller.effective_configs import NodeConfigs
-from barnabas.controller.errors import InvalidConfig, InvalidRequest
+from barnabas.controller.errors import InvalidRequest
 from barnabas.metadata.configs import ConfigResourceType
 from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.api import APIS, ApiKey
@@ -27,33 +28,24 @@ from barnabas.protocol.errors import ApiError
 from barnabas.protocol.messages import alter_configs as legacy
 from barnabas.protocol.messages import incremental_alter_configs as incremental
 
-LEVELS: Final = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
-ROOT_LOGGER: Final = "root"
-
 Request = legacy.AlterConfigsRequest | incremental.IncrementalAlterConfigsRequest
 Resource = legacy.AlterConfigsResource | incremental.AlterConfigsResource
-# Gives a logger a level by Kafka's name for it, or takes its own away.
-SetLevel = Callable[[str, str | None], None]
 
 
 class AlterConfigs:
-    """`loggers` gives the level of each logger by its name, `set_level` changes one."""
-
     def __init__(
         self,
         forwarding: Forwarding,
         spawn: Callable[[Coroutine[Any, Any, None]], object],
         node: NodeConfigs,
         image: Callable[[], MetadataImage],
-        loggers: Callable[[], Mapping[str, str]],
-        set_level: SetLevel,
+        loggers: LoggerConfigs,
     ) -> None:
         self._forwarding = forwarding
         self._spawn = spawn
         self._node = node
         self._image = image
         self._loggers = loggers
-        self._set_level = set_level
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -105,23 +97,17 @@ class AlterConfigs:
             raise InvalidRequest(f"there is no value for {', '.join(missing)}")
         match ConfigResourceType(resource.resource_type):
             case ConfigResourceType.BROKER_LOGGER if isinstance(resource, incremental.AlterConfigsResource):
-                self._change_levels(resource, is_dry=is_dry)
+                self._loggers.change(resource, is_dry=is_dry)
                 return True
             case ConfigResourceType.BROKER:
                 if resource.resource_name:
-                    self._check_node(resource.resource_name)
+                    check_own_id(self._node.node_id, resource.resource_name)
                 self._check_settings(resource)
             case ConfigResourceType.TOPIC | ConfigResourceType.CLIENT_METRICS | ConfigResourceType.GROUP:
                 pass
             case _:
                 raise InvalidRequest(f"there are no settings of resource type {resource.resource_type}")
         return False
-
-    def _check_node(self, name: str) -> None:
-        if not name.isdecimal():
-            raise InvalidRequest(f"a node goes by its id, a whole number, not {name!r}")
-        if int(name) != self._node.node_id:
-            raise InvalidRequest(f"this is node {self._node.node_id}, which cannot speak for node {name}")
 
     def _check_settings(self, resource: Resource) -> None:
         """Refuse what does not change while a broker runs, and what a broker could not be started with."""
@@ -138,23 +124,6 @@ class AlterConfigs:
             parse_node({**running, **heeded})
         except ConfigError as error:
             raise InvalidRequest(str(error)) from error
-
-    def _change_levels(self, resource: incremental.AlterConfigsResource, *, is_dry: bool) -> None:
-        self._check_node(resource.resource_name)
-        known = self._loggers()
-        for config in resource.configs:
-            if config.name not in known:
-                raise InvalidConfig(f"there is no logger {config.name}")
-            if _is_deletion(config):
-                if config.name == ROOT_LOGGER:
-                    raise InvalidRequest("the root logger cannot be without a level")
-            elif config.config_operation != ConfigOperation.SET:
-                raise InvalidRequest("the level of a logger can be set and deleted, nothing else")
-            elif config.value not in LEVELS:
-                raise InvalidConfig(f"{config.value} is no level of a logger; there are {', '.join(LEVELS)}")
-        if not is_dry:
-            for config in resource.configs:
-                self._set_level(config.name, None if _is_deletion(config) else config.value)
 
 
 def _resources(request: Request) -> Sequence[Resource]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from barnabas.broker.call import Call
 from barnabas.broker.config_descriptions import ConfigDescription, ConfigDescriptions
+from barnabas.broker.logger_configs import check_own_id
 from barnabas.broker.routing import Route, ServedBy
 from barnabas.controller.effective_configs import ConfigSource, NodeConfigs
 from barnabas.controller.errors import InvalidRequest, UnknownTopicOrPartition
@@ -78,7 +79,7 @@ class DescribeConfigs:
     ) -> list[DescribeConfigsResourceResult]:
         wanted = set(resource.configuration_keys or ())
         if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
-            self._check_node(resource.resource_name)
+            check_own_id(self._node.node_id, resource.resource_name)
             return [
                 _logger_entry(name, level)
                 for name, level in sorted(self._loggers().items())
@@ -103,7 +104,7 @@ class DescribeConfigs:
             case ConfigResourceType.BROKER:
                 if not name:
                     return descriptions.cluster_default()
-                self._check_node(name)
+                check_own_id(self._node.node_id, name)
                 return descriptions.node()
             case ConfigResourceType.CLIENT_METRICS:
                 if not name:
@@ -113,14 +114,6 @@ class DescribeConfigs:
                 if not name:
                     raise InvalidRequest("there are no settings for groups in general: name one")
                 return descriptions.group(name)
-
-    def _check_node(self, name: str) -> None:
-        try:
-            node_id = int(name)
-        except ValueError:
-            raise InvalidRequest(f"a node goes by its id, a whole number, not {name!r}") from None
-        if node_id != self._node.node_id:
-            raise InvalidRequest(f"this is node {self._node.node_id}, which cannot speak for node {name}")
 
 
 def _is_known(number: int) -> bool:

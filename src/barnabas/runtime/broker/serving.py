@@ -27,6 +27,7 @@ from barnabas.broker.handlers.produce import Produce
 from barnabas.broker.handlers.producer_ids import InitProducerId
 from barnabas.broker.handlers.records import PartitionRecords
 from barnabas.broker.handlers.topic_partitions import DescribeTopicPartitions
+from barnabas.broker.logger_configs import LoggerConfigs
 from barnabas.broker.recoding import RunOffLoop
 from barnabas.broker.replicas import Replicas
 from barnabas.broker.routing import RoutingTable, build_table
@@ -93,7 +94,13 @@ def broker_table(parts: ServingParts) -> RoutingTable:
         DescribeConfigs(
             configs, image=lambda: replicas.image, access=lambda _call: UNRESTRICTED, loggers=logger_levels
         ),
-        AlterConfigs(parts.forwarding, parts.spawn, configs, lambda: replicas.image, logger_levels, set_logger_level),
+        AlterConfigs(
+            parts.forwarding,
+            parts.spawn,
+            configs,
+            lambda: replicas.image,
+            LoggerConfigs(node.node_id, logger_levels, set_logger_level),
+        ),
         ListConfigResources(lambda: replicas.image),
         InitProducerId(parts.ask_controller, parts.spawn, broker_id=node.node_id, broker_epoch=parts.broker_epoch),
         FindCoordinator(),

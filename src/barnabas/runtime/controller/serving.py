@@ -8,16 +8,19 @@ from typing import Final
 from barnabas.broker.api_versions import ApiVersions, Features
 from barnabas.broker.handlers.describe_configs import DescribeConfigs
 from barnabas.broker.handlers.sasl_state import SASL_STATE_ROUTES
+from barnabas.broker.logger_configs import LoggerConfigs
 from barnabas.broker.routing import RoutingTable, build_table
 from barnabas.broker.topic_configs import BrokerConfigs
 from barnabas.config.node import NodeConfig
 from barnabas.config.setting import ConfigError
 from barnabas.controller.operations import OPERATIONS, QUERIES
 from barnabas.protocol.api import Listener
+from barnabas.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from barnabas.runtime.controller.contexts import LoadedAcls, RequestContexts
 from barnabas.runtime.controller.envelope import Envelopes
+from barnabas.runtime.controller.logger_configs import AlterConfigsOrLoggers
 from barnabas.runtime.controller.routes import AskController, AskQuorum, controller_routes, quorum_routes
-from barnabas.runtime.logger_levels import logger_levels
+from barnabas.runtime.logger_levels import logger_levels, set_logger_level
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.security.authorizer import Authorizer, AuthorizerRules
 from barnabas.security.mutation_quotas import MutationQuotas
@@ -66,11 +69,19 @@ def controller_table(
             window_size_seconds=settings.integer("controller.quota.window.size.seconds"),
         ),
     )
+    loggers = LoggerConfigs(node.node_id, logger_levels, set_logger_level)
     versions = ApiVersions(features)
     families = (
         versions.routes,
         tuple(quorum_routes(ask_quorum, contexts)),
-        tuple(controller_routes([*OPERATIONS, *QUERIES], ask_controller, contexts)),
+        tuple(
+            controller_routes(
+                [each for each in (*OPERATIONS, *QUERIES) if each is not IncrementalAlterConfigsRequest],
+                ask_controller,
+                contexts,
+            )
+        ),
+        (AlterConfigsOrLoggers(loggers, ask_controller, contexts).route,),
         DescribeConfigs(
             BrokerConfigs(node.node_id, settings.given),
             image=lambda: replay.image,
