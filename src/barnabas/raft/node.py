@@ -217,13 +217,15 @@ class RaftNode:
         assert quorum.flushed_offset <= quorum.log_end.offset
         assert quorum.flushing_to is None or quorum.flushing_to <= quorum.log_end.offset
         assert quorum.high_watermark is None or quorum.high_watermark <= quorum.log_end.offset
-        assert saved is not None
-        assert (saved.epoch, saved.leader_id) == (role.epoch, role.leader_id), "epoch and leader are persisted"
-        assert saved.voted_key == role.voted_key, "a vote is persisted, and kept for its epoch"
         if isinstance(role, Candidate | Prospective):
             assert quorum.may_stand, "only a voter stands for election"
         if isinstance(role, Leader):
             self._validate_leader(role)
+        if saved is None:
+            assert quorum.abstains_until_ms, "who has no quorum-state does not vote"
+            return
+        assert (saved.epoch, saved.leader_id) == (role.epoch, role.leader_id), "epoch and leader are persisted"
+        assert saved.voted_key == role.voted_key, "a vote is persisted, and kept for its epoch"
 
     def _validate_leader(self, leader: Leader) -> None:
         quorum = self.quorum

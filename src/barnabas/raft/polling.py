@@ -29,6 +29,7 @@ from barnabas.raft.roles import NEVER_MS, Candidate, Follower, Prospective, Resi
 
 def poll(quorum: Quorum) -> None:
     """Do what is due until nothing is."""
+    quorum.end_abstention()
     polled: Role | None = None
     while polled is not quorum.role:
         polled = quorum.role
@@ -52,6 +53,7 @@ def poll(quorum: Quorum) -> None:
 def next_deadline_ms(quorum: Quorum) -> int | None:
     """When there is something to do although nothing has happened."""
     times = [NEVER_MS if quorum.shutdown_deadline_ms is None else quorum.shutdown_deadline_ms]
+    times.append(quorum.abstains_until_ms)
     match quorum.role:
         case Leader() as leader:
             times += [leader.quorum_lost_at_ms, leader.begin_quorum_deadline_ms, leader.linger_deadline_ms]

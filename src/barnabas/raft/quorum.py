@@ -405,7 +405,16 @@ class Quorum:
             self.respond(change.token, build(error, message))
             change.token = None
 
+    def end_abstention(self) -> None:
+        """Count as a voter again, once no lost vote can matter any more."""
+        if self.abstains_until_ms and not self.is_abstaining:
+            self.abstains_until_ms = 0
+            self._persist()
+
     def _persist(self) -> None:
+        if self.is_abstaining:
+            # Should the process stop again, it must not pass for one that knows its votes.
+            return
         state = QuorumState(
             epoch=self.epoch,
             leader_id=self.role.leader_id,

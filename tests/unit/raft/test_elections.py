@@ -229,7 +229,9 @@ def test_a_voter_that_lost_its_quorum_state_does_not_vote_while_its_lost_vote_ma
     assert not granted(node.ask(vote_from(key(2), 3, end, to=key(1))))
     node.wait(1_999)
     assert not granted(node.ask(vote_from(key(2), 4, end, to=key(1))))
+    assert not node.all(effects.Persist), "one that stops now has still lost its vote"
     node.wait(1)
+    assert node.all(effects.Persist) == [effects.Persist(QuorumState(4))]
     assert granted(node.ask(vote_from(key(2), 5, end, to=key(1))))
 
 
@@ -254,6 +256,7 @@ def test_a_leader_that_lost_its_quorum_state_learns_from_others_that_it_led_and_
     node.wait(1_998)
     node.answer(node.sent(VoteRequest)[0], vote_response(LeaderHint(2, 1, endpoint(1)), 2, ErrorCode.NONE))
     assert isinstance(node.role, Resigned)
+    node.wait(2)
     assert node.persisted() == QuorumState(2, leader_id=1)
     assert not granted(node.ask(vote_from(key(3), 2, OffsetAndEpoch(9, 1), to=key(1))))
     node.win()
