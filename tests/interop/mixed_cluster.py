@@ -12,14 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from barnabas.cli.formatting.controllers import new_id
 from barnabas.cli.storage import run as run_storage
 from barnabas.log.meta_properties import read_meta_properties
 from barnabas.protocol.messages.describe_quorum import ResponsePartitionData
+from barnabas.protocol.schema import Message
 from barnabas.runtime.disk import PosixDisk
 from interop.apache_broker import CLUSTER_ID, ApacheBroker
-from interop.quorum_questions import PAUSE_S, find_quorum
+from interop.quorum_questions import PAUSE_S, ask, find_quorum
 from interop.referee import ToolOutput, Tools
 from interop.watched_process import WatchedProcess, free_ports
 
@@ -223,6 +225,10 @@ class MixedCluster:
     def quorum_state(self) -> ResponsePartitionData:
         """What the leader says of the quorum, as soon as there is one."""
         return find_quorum(self._ports[node_id] for node_id, node in self.controllers.items() if node.is_running)
+
+    def ask(self, node_id: int, request: Message) -> Any:
+        """A controller's answer, None where it gives none in time."""
+        return ask(self._ports[node_id], request)
 
     def leader_id(self) -> int:
         return self.quorum_state().leader_id
