@@ -10,8 +10,8 @@ AUTHORIZATION_SETTINGS: tuple[Setting, ...] = (
         name="authorizer.class.name",
         kind=Kind.STRING,
         default="",
-        doc="The Java class of the authorizer; `org.apache.kafka.metadata.authorizer.StandardAuthorizer` is the one "
-        "that keeps ACLs in the metadata, empty is none.",
+        doc="Who decides on access: `org.apache.kafka.metadata.authorizer.StandardAuthorizer`, which keeps ACLs in the "
+        "metadata, or nobody where it is empty. `super.users` and `allow.everyone.if.no.acl.found` go with it.",
     ),
     Setting(
         name="principal.builder.class",

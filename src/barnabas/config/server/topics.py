@@ -34,13 +34,13 @@ TOPICS_SETTINGS: tuple[Setting, ...] = (
         name="create.topic.policy.class.name",
         kind=Kind.CLASS,
         default=None,
-        doc="A Java class that may refuse new topics; such a class cannot be loaded here.",
+        doc="The path of a Python class that may refuse new topics, as in `package.module.Class`.",
     ),
     Setting(
         name="alter.config.policy.class.name",
         kind=Kind.CLASS,
         default=None,
-        doc="A Java class that may refuse changes of settings; such a class cannot be loaded here.",
+        doc="The path of a Python class that may refuse changes of settings, as in `package.module.Class`.",
     ),
     Setting(
         name="max.request.partition.size.limit",
