@@ -15,8 +15,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from barnabas.cli import storage
-from barnabas.cli.formatting.controllers import new_id
 from barnabas.cli.up.layout import HOST, NodeLayout, broker_port, node_folder
 from barnabas.config.java_properties import load_properties
 from barnabas.config.node import NodeConfig
@@ -92,6 +90,10 @@ def remove_nodes(data: Path) -> None:
 
 def create_nodes(data: Path, layout: list[NodeLayout]) -> None:
     """Write the settings of new nodes and format their storage as one new cluster's."""
+    # Only the first start needs what formats; the others do not wait for it.
+    from barnabas.cli import storage
+    from barnabas.cli.formatting.controllers import new_id
+
     cluster_id = str(new_id())
     directory_ids = {node.node_id: new_id() for node in layout if node.is_controller}
     voters = ",".join(

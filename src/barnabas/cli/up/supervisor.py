@@ -1,8 +1,9 @@
 """Runs the nodes of a cluster as processes of their own, and tells what becomes of them.
 
 Until all of them serve, the end of one is the end of all. After that the others go on, as a cluster does: a node may be
-killed to see what happens. None is started again unasked. Stopping asks all at once; asking a second time hurries them,
-and a third time, or a node that takes too long, ends them by force.
+killed to see what happens. None is started again unasked. Stopping asks all at once, and a little later asks whoever is
+left again, as the last of a quorum would wait for a controller that is gone. A node that takes too long, or all of them
+when somebody insists, are ended by force.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Final
 from barnabas.cli.signals import STOPPING
 
 LAST_LINES: Final = 10
+HURRY_AFTER_S: Final = 1.0
 STOP_TIMEOUT_S: Final = 30.0
 
 
@@ -34,11 +36,17 @@ class Command:
 class Supervisor:
     """`say` tells the person at the terminal a line."""
 
-    def __init__(self, say: Callable[[str], None], *, stop_timeout_s: float = STOP_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        *,
+        hurry_after_s: float = HURRY_AFTER_S,
+        stop_timeout_s: float = STOP_TIMEOUT_S,
+    ) -> None:
         self._say = say
+        self._hurry_after_s = hurry_after_s
         self._stop_timeout_s = stop_timeout_s
         self._processes: dict[int, asyncio.subprocess.Process] = {}
-        self._stop_count = 0
         self._stopping = asyncio.Event()
 
     async def run(
@@ -102,16 +110,18 @@ class Supervisor:
             self._say(_describe_end(command, status))
 
     def stop(self) -> None:
-        """Stop all nodes; asked again, faster."""
-        self._stop_count += 1
+        """Stop all nodes; asked again, by force."""
+        if self._stopping.is_set():
+            self._signal_all(signal.SIGKILL)
         self._stopping.set()
-        if self._stop_count > 1:
-            self._signal_all(signal.SIGTERM if self._stop_count == 2 else signal.SIGKILL)
 
     async def _stop_all(self, ends: list[asyncio.Task[None]]) -> None:
         self._stopping.set()
-        self._signal_all(signal.SIGTERM)
-        _, running = await asyncio.wait(ends, timeout=self._stop_timeout_s)
+        running: set[asyncio.Task[None]] = set(ends)
+        for patience_s in (self._hurry_after_s, self._stop_timeout_s):
+            self._signal_all(signal.SIGTERM)
+            if running:
+                _, running = await asyncio.wait(running, timeout=patience_s)
         if running:
             ids = ", ".join(str(node_id) for node_id in sorted(self._processes))
             self._say(f"Not stopped after {self._stop_timeout_s:g} s, so ended by force: node {ids}")
