@@ -18,7 +18,7 @@ from interop.referee import PROGRAMS, JvmProcess
 
 pytestmark = pytest.mark.referee
 
-ROUNDS = 1_000
+ROUNDS = 400
 # To Apache's, entries of the name * do not hold for names that begin with it, which only groups and the like may have.
 NAMES = ("a", "ab", "abc", "abd", "b", "*", "kafka-cluster")
 # Somebody who is called as everybody is makes Apache's fail, so nobody who asks is.
