@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
+from barnabas.controller.config_access import require_config_access
 from barnabas.controller.config_rules import (
     MIN_INSYNC_REPLICAS,
     check_configs,
@@ -26,8 +27,7 @@ from barnabas.protocol.messages import incremental_alter_configs as incremental
 from barnabas.protocol.metadata_records.clear_elr import ClearElrRecord
 from barnabas.protocol.metadata_records.config import ConfigRecord
 from barnabas.protocol.schema import Message
-from barnabas.security.acls import AclOperation, ResourceType
-from barnabas.security.authorizer import Access
+from barnabas.security.acls import AclOperation
 
 
 class ConfigOperation(IntEnum):
@@ -45,7 +45,7 @@ def alter_configs(situation: Situation, request: legacy.AlterConfigsRequest, con
     for asked in request.resources:
         try:
             resource = _resource(asked.resource_type, asked.resource_name, counts)
-            _check_access(context.access, resource)
+            require_config_access(context.access, AclOperation.ALTER_CONFIGS, resource)
             before = _configs(situation, resource)
             wanted = {config.name: config.value for config in asked.configs}
             changes = {name: value for name, value in wanted.items() if _is_written(resource, before.get(name), value)}
@@ -75,7 +75,7 @@ def incremental_alter_configs(
     for asked in request.resources:
         try:
             resource = _resource(asked.resource_type, asked.resource_name, counts)
-            _check_access(context.access, resource)
+            require_config_access(context.access, AclOperation.ALTER_CONFIGS, resource)
             before = _configs(situation, resource)
             changes: dict[str, str | None] = {}
             for config in asked.configs:
@@ -104,17 +104,6 @@ def _resource(number: int, name: str, counts: Counter[tuple[int, str]]) -> Confi
     if counts[number, name] > 1:
         raise InvalidRequest(f"{resource.type.name} {name} is named twice in the request")
     return resource
-
-
-def _check_access(access: Access, resource: ConfigResource) -> None:
-    """The settings of brokers and of client metrics are the cluster's."""
-    match resource.type:
-        case ConfigResourceType.TOPIC:
-            access.require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, resource.name)
-        case ConfigResourceType.GROUP:
-            access.require(AclOperation.ALTER_CONFIGS, ResourceType.GROUP, resource.name)
-        case _:
-            access.require_of_cluster(AclOperation.ALTER_CONFIGS)
 
 
 def _configs(situation: Situation, resource: ConfigResource) -> dict[str, str]:

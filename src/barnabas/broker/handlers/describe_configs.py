@@ -13,10 +13,11 @@ from barnabas.broker.call import Call
 from barnabas.broker.config_descriptions import ConfigDescription, ConfigDescriptions
 from barnabas.broker.logger_configs import check_own_id
 from barnabas.broker.routing import Route, ServedBy
+from barnabas.controller.config_access import require_config_access
 from barnabas.controller.effective_configs import ConfigSource, NodeConfigs
 from barnabas.controller.errors import InvalidRequest, UnknownTopicOrPartition
 from barnabas.controller.topic_names import check_topic_name
-from barnabas.metadata.configs import ConfigResourceType
+from barnabas.metadata.configs import ConfigResource, ConfigResourceType
 from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.api import APIS, ApiKey
 from barnabas.protocol.errors import ApiError
@@ -28,7 +29,7 @@ from barnabas.protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from barnabas.security.acls import AclOperation, ResourceType
+from barnabas.security.acls import AclOperation
 from barnabas.security.authorizer import Access
 
 UNKNOWN_TYPE: Final = 0
@@ -66,7 +67,7 @@ class DescribeConfigs:
         results = []
         for resource in request.resources:
             try:
-                _require(access, resource)
+                require_config_access(access, AclOperation.DESCRIBE_CONFIGS, _named(resource))
                 entries = self._entries(resource, request, descriptions)
             except ApiError as error:
                 results.append(_refused(resource, error))
@@ -120,14 +121,8 @@ def _is_known(number: int) -> bool:
     return ConfigResourceType(number) is not ConfigResourceType.UNKNOWN
 
 
-def _require(access: Access, resource: DescribeConfigsResource) -> None:
-    match ConfigResourceType(resource.resource_type):
-        case ConfigResourceType.TOPIC:
-            access.require(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, resource.resource_name)
-        case ConfigResourceType.GROUP:
-            access.require(AclOperation.DESCRIBE_CONFIGS, ResourceType.GROUP, resource.resource_name)
-        case _:
-            access.require_of_cluster(AclOperation.DESCRIBE_CONFIGS)
+def _named(resource: DescribeConfigsResource) -> ConfigResource:
+    return ConfigResource(ConfigResourceType(resource.resource_type), resource.resource_name)
 
 
 def _entry(
