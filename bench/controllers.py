@@ -197,7 +197,7 @@ def _quorum_code(answer: quorum.DescribeQuorumResponse) -> int:
 
 def format_controllers(home: Path, count: int) -> list[int]:
     """Directories of a quorum that is still to be started; the ports that its settings name."""
-    ports = _free_ports(count)
+    ports = free_ports(count)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     voters = [f"{node_id}@{address}:{new_id()}" for node_id, address in enumerate(addresses, start=1)]
     for node_id, address in enumerate(addresses, start=1):
@@ -222,7 +222,7 @@ def format_controllers(home: Path, count: int) -> list[int]:
     return ports
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     free: list[int] = []
     while len(free) < count:
         port = SystemRandom().choice(PORTS)
