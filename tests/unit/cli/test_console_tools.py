@@ -75,9 +75,7 @@ def test_a_wait_without_records_ends_after_its_time(servers: str) -> None:
     status, out, err = consume(servers, "--topic", "silent", "--timeout-ms", "50")
     assert (status, out) == (0, "")
     log, cause, total = err.splitlines()
-    assert log.endswith(
-        "ERROR Error processing message, terminating consumer process:  (org.apache.kafka.tools.consumer.ConsoleConsumer)"
-    )
+    assert "] ERROR Error processing message, terminating consumer process:  (org.apache.kafka.tools." in log
     assert cause == "org.apache.kafka.common.errors.TimeoutException"
     assert total == "Processed a total of 0 messages"
 
@@ -95,13 +93,6 @@ def test_topics_are_chosen_by_a_pattern_of_their_whole_names(servers: str) -> No
         assert produce(servers, "--topic", topic, lines=topic.encode())[0] == 0
     _, out, _ = consume(servers, "--include", r"fit-\d", "--from-beginning", "--timeout-ms", "300")
     assert sorted(out.splitlines()) == ["fit-1", "fit-2"]
-
-
-def test_a_group_goes_on_where_it_has_ended(servers: str) -> None:
-    fill(servers, "grouped", [b"0", b"1", b"2"])
-    words = ["--topic", "grouped", "--group", "g", "--from-beginning", "--max-messages"]
-    assert consume(servers, *words, "2")[1] == "0\n1\n"
-    assert consume(servers, *words, "1")[1] == "2\n"
 
 
 def test_a_signal_ends_a_consumer_in_order(servers: str) -> None:
