@@ -41,6 +41,7 @@ class Plan(QuorumPlan):
     snapshot_bytes: int = 1 << 20
     segment_bytes: int = 1 << 20
     cut_per_operation: float = 0.0
+    # By how much some clocks are faster than others, and some slower.
     clock_drift: float = 0.0
     # How often, on average, each of these happens; 0 for never.
     ask_every_ms: int = 100
@@ -185,14 +186,11 @@ class ControllerWorld(QuorumWorld[Machine]):
         self.counts["disk damaged"] += 1
 
     def _set_clock(self) -> None:
-        """Somebody sets a clock, by a little or by far too much. A clock that only drifts was never right either."""
+        """Somebody sets a clock, by a little or by far too much."""
         self.some().clock.skew_ms = self.rng.choice([-HOUR_MS, -3_000, 0, 50, 3_000, HOUR_MS])
         self.counts["clock set"] += 1
 
     # The end
-
-    def attack(self) -> None:
-        self.run(self.plan.duration_ms)
 
     def heal(self) -> list[Machine]:
         """Mend a random majority of every live voter set and the links within it, and all brokers."""

@@ -265,6 +265,9 @@ class QuorumWorld(World, ABC, Generic[M]):
 
     # The end
 
+    def attack(self) -> None:
+        self.run(self._faults.duration_ms)
+
     def heal(self) -> list[M]:
         """Mend a random majority of every live voter set, and the links within it."""
         self.is_healed = True

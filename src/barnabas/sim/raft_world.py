@@ -229,15 +229,12 @@ class RaftWorld(QuorumWorld[Process]):
 
     # The end
 
-    def attack(self) -> None:
-        self.run(self.plan.duration_ms)
-
     def demand_progress(self, core: list[Process]) -> None:
         """The healed majority must commit something new, and all of it must hold what was ever committed."""
         target = self.checks.committed_end + 1
 
         def is_done() -> bool:
-            return all((process.node.high_watermark or 0) >= target for process in core if process.node is not None)
+            return all(process.node and (process.node.high_watermark or 0) >= target for process in core)
 
         self.require(is_done, core)
 
