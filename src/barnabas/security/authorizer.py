@@ -6,6 +6,7 @@ and none of them is about the asker, the answer is no; where none names it, a se
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -79,27 +80,51 @@ class AuthorizerNotReady(ApiError):  # noqa: N818 (called as Kafka calls it)
 
 
 class _Patterns:
-    """The entries of one kind of resource by the pattern of its name."""
+    """The entries by kind of resource and pattern of its name."""
 
     def __init__(self) -> None:
-        self._literal: dict[str, list[AccessControlEntry]] = {}
-        self._prefixed: dict[str, list[AccessControlEntry]] = {}
-        self._prefix_lengths: set[int] = set()
+        self._acls: Acls = SortedMap()
+        self._by_pattern: defaultdict[tuple[int, str, int], list[AccessControlEntry]] = defaultdict(list)
+        # How many patterns there are of each length, by kind of resource.
+        self._prefix_lengths: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
-    def add(self, entry: AccessControlEntry) -> None:
-        is_prefix = entry.pattern_type == PatternType.PREFIXED
-        if is_prefix:
-            self._prefix_lengths.add(len(entry.resource_name))
-        (self._prefixed if is_prefix else self._literal).setdefault(entry.resource_name, []).append(entry)
+    def follow(self, acls: Acls) -> None:
+        """Take in what has changed since the last time."""
+        if acls is self._acls:
+            return
+        for entry_id, entry in self._acls.changes_to(acls).items():
+            old = self._acls.get(entry_id)
+            if old is not None:
+                self._remove(old)
+            if entry is not None:
+                self._add(entry)
+        self._acls = acls
 
-    def of(self, name: str) -> Iterator[AccessControlEntry]:
+    def _add(self, entry: AccessControlEntry) -> None:
+        entries = self._by_pattern[entry[:3]]
+        if not entries and entry.pattern_type == PatternType.PREFIXED:
+            self._prefix_lengths[entry.resource_type][len(entry.resource_name)] += 1
+        entries.append(entry)
+
+    def _remove(self, entry: AccessControlEntry) -> None:
+        entries = self._by_pattern[entry[:3]]
+        entries.remove(entry)
+        if entries:
+            return
+        del self._by_pattern[entry[:3]]
+        if entry.pattern_type == PatternType.PREFIXED:
+            lengths = self._prefix_lengths[entry.resource_type]
+            lengths[len(entry.resource_name)] -= 1
+            if not lengths[len(entry.resource_name)]:
+                del lengths[len(entry.resource_name)]
+
+    def of(self, resource_type: ResourceType, name: str) -> Iterator[AccessControlEntry]:
         """The entries that a name falls under."""
-        yield from self._literal.get(name, ())
-        if name != WILDCARD:
-            yield from self._literal.get(WILDCARD, ())
-        for length in self._prefix_lengths:
+        for literal in {name, WILDCARD}:
+            yield from self._by_pattern.get((resource_type, literal, PatternType.LITERAL), ())
+        for length in self._prefix_lengths.get(resource_type, ()):
             if length <= len(name):
-                yield from self._prefixed.get(name[:length], ())
+                yield from self._by_pattern.get((resource_type, name[:length], PatternType.PREFIXED), ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,23 +138,21 @@ class AuthorizerRules:
 class Authorizer:
     """A verdict for each question. `acls` gives the entries as they are now, None while they are not known yet.
 
-    The entries are sorted by their patterns when they have changed and somebody asks, not for every question.
+    Entries that have changed are sorted by their patterns when somebody asks, and only they.
     """
 
     def __init__(self, rules: AuthorizerRules, acls: Callable[[], Acls | None]) -> None:
         self._rules = rules
         self._acls = acls
-        self._sorted: Acls | None = None
-        self._patterns: dict[int, _Patterns] = {}
+        self._patterns = _Patterns()
 
     def allows(
         self, principal: str, host: str, operation: AclOperation, resource_type: ResourceType, name: str
     ) -> bool:
         if principal in self._rules.super_users:
             return True
-        patterns = self._current().get(resource_type)
         is_named = is_allowed = False
-        for entry in patterns.of(name) if patterns else ():
+        for entry in self._current().of(resource_type, name):
             is_named = True
             if entry.principal not in (principal, EVERYBODY) or entry.host not in (WILDCARD, host):
                 continue
@@ -139,14 +162,11 @@ class Authorizer:
                 return False
         return is_allowed if is_named else self._rules.is_allowed_without_acls
 
-    def _current(self) -> dict[int, _Patterns]:
+    def _current(self) -> _Patterns:
         acls = self._acls()
         if acls is None:
             raise AuthorizerNotReady("the access control entries are not loaded yet; ask again")
-        if acls is not self._sorted:
-            self._sorted, self._patterns = acls, {}
-            for entry in acls.contents():
-                self._patterns.setdefault(entry.resource_type, _Patterns()).add(entry)
+        self._patterns.follow(acls)
         return self._patterns
 
 

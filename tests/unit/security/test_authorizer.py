@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,6 +124,24 @@ def test_entries_that_change_count_from_the_next_question_on() -> None:
     assert authorizer.allows(ADA, HOST, READ, TOPIC, "t")
     acls = stored(entry(permission=DENY))
     assert not authorizer.allows(ADA, HOST, READ, TOPIC, "t")
+
+
+def test_entries_that_come_and_go_leave_nothing_behind() -> None:
+    rng = random.Random(0)
+    current = [stored()]
+    authorizer = Authorizer(AuthorizerRules(), lambda: current[-1])
+    for _ in range(200):
+        drawn = entry(
+            rng.choice(("a", "ab", "b", "*")),
+            rng.choice((READ, WRITE)),
+            permission=rng.choice((ALLOW, DENY)),
+            pattern=rng.choice((LITERAL, PREFIXED)),
+        )
+        entry_id = Uuid(rng.randrange(8).to_bytes(16, "big"))
+        current.append(current[-1].updated({entry_id: drawn if rng.random() < 0.6 else None}))
+        afresh = Authorizer(AuthorizerRules(), lambda: current[-1])
+        for name in ("a", "ab", "abc", "b", "c"):
+            assert authorizer.allows(ADA, HOST, READ, TOPIC, name) is afresh.allows(ADA, HOST, READ, TOPIC, name)
 
 
 names = st.text(alphabet="ab*", min_size=1, max_size=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -22,11 +23,16 @@ from barnabas.runtime.controller.logger_configs import AlterConfigsOrLoggers
 from barnabas.runtime.controller.routes import AskController, AskQuorum, controller_routes, quorum_routes
 from barnabas.runtime.logger_levels import logger_levels, set_logger_level
 from barnabas.runtime.quorum.replay import MetadataReplay
+from barnabas.security.acls import ANONYMOUS
 from barnabas.security.authorizer import Authorizer, AuthorizerRules
 from barnabas.security.mutation_quotas import MutationQuotas
 
+LOG: Final = logging.getLogger(__name__)
+
 AUTHORIZER: Final = "authorizer.class.name"
-STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+STANDARD_LOG: Final = logging.getLogger(__name__)
+
+AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 def authorizer_rules(node: NodeConfig) -> AuthorizerRules | None:
@@ -61,6 +67,11 @@ def controller_table(
     """The routes of a controller's listeners, ApiVersions among them."""
     settings = node.settings
     rules = authorizer_rules(node)
+    if rules is not None and ANONYMOUS not in rules.super_users:
+        LOG.warning(
+            "odd setting",
+            extra={"reason": f"super.users has no {ANONYMOUS}, which other nodes are on PLAINTEXT: they are shut out"},
+        )
     contexts = RequestContexts(
         None if rules is None else Authorizer(rules, acls),
         MutationQuotas(

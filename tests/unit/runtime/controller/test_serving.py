@@ -92,6 +92,13 @@ def test_an_authorizer_guards_the_quorum_and_the_settings_too() -> None:
     assert isinstance(ask(table(**friendly), VoteRequest(cluster_id=None, topics=[])), Pending)
 
 
+def test_a_controller_that_shuts_other_nodes_out_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    table(authorizer_class_name=STANDARD_AUTHORIZER, super_users="User:ANONYMOUS")
+    assert not caplog.records
+    table(authorizer_class_name=STANDARD_AUTHORIZER)
+    assert ["User:ANONYMOUS" in vars(record)["reason"] for record in caplog.records] == [True]
+
+
 def rules(**settings: str) -> AuthorizerRules | None:
     return authorizer_rules(parse_node(BASE | {name.replace("_", "."): value for name, value in settings.items()}))
 
