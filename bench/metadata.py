@@ -21,7 +21,9 @@ from barnabas.protocol.metadata_records.partition_change import PartitionChangeR
 from barnabas.protocol.metadata_records.topic import TopicRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.raft import control
 from barnabas.runtime.garbage import collection_paused
+from barnabas.runtime.quorum.snapshotting import snapshot_batches
 from bench.measure import Row, compare, row
 from interop.referee import run_java
 
@@ -137,7 +139,7 @@ def _written(snapshot: bytes) -> Row:
     image = _loaded(snapshot)
     return compare(
         "a snapshot written",
-        ours=lambda: list(build_batches(image.records(), base_offset=0, epoch=1, timestamp_ms=1)),
+        ours=lambda: list(snapshot_batches(image, [control.snapshot_header(1)], 1, 1)),
         peer=lambda: _loaded(snapshot),
         peer_name="ours, loaded",
         rounds=3,

@@ -59,10 +59,22 @@ def build_batches(
     batch_bytes_max: int = BATCH_BYTES_MAX,
 ) -> Iterator[bytearray]:
     """Batches of these records, each as large as allowed; a record that is larger comes alone."""
+    return batch_values(
+        map(encode_record, records),
+        base_offset=base_offset,
+        epoch=epoch,
+        timestamp_ms=timestamp_ms,
+        batch_bytes_max=batch_bytes_max,
+    )
+
+
+def batch_values(
+    values: Iterable[bytes], *, base_offset: int, epoch: int, timestamp_ms: int, batch_bytes_max: int
+) -> Iterator[bytearray]:
+    """`build_batches` of records that are written already."""
     pending: list[Record] = []
     size_bytes = HEADER_BYTES
-    for offset, record in enumerate(records, base_offset):
-        value = encode_record(record)
+    for offset, value in enumerate(values, base_offset):
         record_bytes = len(value) + RECORD_OVERHEAD_BYTES_MAX
         if pending and size_bytes + record_bytes > batch_bytes_max:
             yield build_batch(pending, leader_epoch=epoch)

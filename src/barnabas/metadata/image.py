@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from barnabas.metadata.access import AccessControlEntry, DelegationToken, ScramCredential, ScramUser
@@ -12,9 +13,11 @@ from barnabas.metadata.configs import ClientQuotas, Configs, client_quota_record
 from barnabas.metadata.errors import UnwritableMetadataError
 from barnabas.metadata.finalized_features import FeaturesImage
 from barnabas.metadata.framing import VersionedRecord
+from barnabas.metadata.partition_bytes import topic_values
 from barnabas.metadata.sorted_map import SortedMap
 from barnabas.metadata.topics import TopicsImage
 from barnabas.metadata.versions import MetadataVersion
+from barnabas.protocol.framed_record import encode_framed
 from barnabas.protocol.metadata_records.producer_ids import ProducerIdsRecord
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
@@ -52,16 +55,31 @@ class MetadataImage:
         UnwritableMetadataError where something would be lost. Eligible leader replicas are left out where that feature
         is not enabled, as in Kafka.
         """
-        version = version or self.features.metadata_version
-        if version is None:
-            raise UnwritableMetadataError("an image without a metadata.version cannot be written")
-        for message in self._messages(version):
+        version = version or self._level()
+        topics = self.topics.records(version, is_elr_enabled=self.features.is_elr_enabled)
+        for message in chain(self._before_topics(version), topics, self._behind_topics()):
             yield VersionedRecord(message, version.record_version(message))
 
-    def _messages(self, version: MetadataVersion) -> Iterator[Message]:
+    def values(self) -> Iterator[bytes]:
+        """The snapshot of this image at its own `metadata.version`, each record as it is written."""
+        version = self._level()
+        for message in self._before_topics(version):
+            yield encode_framed(message, version.record_version(message))
+        yield from topic_values(self.topics, version, is_elr_enabled=self.features.is_elr_enabled)
+        for message in self._behind_topics():
+            yield encode_framed(message, version.record_version(message))
+
+    def _level(self) -> MetadataVersion:
+        version = self.features.metadata_version
+        if version is None:
+            raise UnwritableMetadataError("an image without a metadata.version cannot be written")
+        return version
+
+    def _before_topics(self, version: MetadataVersion) -> Iterator[Message]:
         yield from self.features.records(version)
         yield from self.cluster.records(version)
-        yield from self.topics.records(version, is_elr_enabled=self.features.is_elr_enabled)
+
+    def _behind_topics(self) -> Iterator[Message]:
         yield from config_records(self.configs)
         yield from client_quota_records(self.client_quotas)
         if self.next_producer_id != NO_PRODUCER_IDS:

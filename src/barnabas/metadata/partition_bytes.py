@@ -1,8 +1,8 @@
-"""Reads a partition out of the bytes of its record, past the codec: a snapshot has hundreds of thousands of them.
+"""Partitions from and to the bytes of their records, past the codec: a snapshot has hundreds of thousands of them.
 
-Only the form in which nearly all of them are written is read here. Whatever differs from it is left to the codec, which
-reads every form and says what is wrong with the others. The same bytes of replicas or directories are looked at once,
-and stand for the same tuples.
+Only the form that nearly all of them have is read and written here. Whatever differs from it is left to the codec,
+which knows every form and says what is wrong with the others. The same bytes of replicas or directories are looked at
+once, and stand for the same tuples; the same tuples are written once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import Final
 
-from barnabas.metadata.topics import LeaderRecoveryState, Partition, TopicsDelta
+from barnabas.metadata.topics import LeaderRecoveryState, Partition, TopicsDelta, TopicsImage
+from barnabas.metadata.versions import MetadataVersion
+from barnabas.protocol.framed_record import FRAME_VERSION, encode_framed
 from barnabas.protocol.metadata_records.partition import PartitionRecord
 from barnabas.protocol.uuid import UUID_BYTES, Uuid
 
@@ -21,7 +23,7 @@ _Replicas = tuple[int, ...]
 _Arrays = tuple[_Replicas, _Replicas, _Replicas, _Replicas]
 
 # Frame version, type and version. Since version 1 a record names directories; version 2 only knows more tagged fields.
-_FRAMES: Final = frozenset(bytes((1, PartitionRecord.api_key or 0, version)) for version in (1, 2))
+_FRAMES: Final = frozenset(bytes((FRAME_VERSION, PartitionRecord.api_key or 0, version)) for version in (1, 2))
 _IDS: Final = Struct(">i16s")
 _IDS_AT: Final = 3
 _ARRAYS_AT: Final = _IDS_AT + _IDS.size
@@ -118,3 +120,61 @@ class PartitionReader:
         found = tuple(Uuid(data[at : at + UUID_BYTES]) for at in range(1, len(data), UUID_BYTES))
         self._directories[data] = found
         return found
+
+
+def topic_values(topics: TopicsImage, version: MetadataVersion, *, is_elr_enabled: bool) -> Iterator[bytes]:
+    """The records of these topics as they are written at a level."""
+    record_version = version.partition_record_version
+    write = _PartitionWriter(record_version).write
+    for topic in topics.by_id.contents():
+        yield encode_framed(topic.record(), 0)
+        for partition_id, partition in topic.partitions.entries():
+            value = write(topic.id, partition_id, partition)
+            if value is None:
+                record = topic.partition_record(partition_id, version, is_elr_enabled=is_elr_enabled)
+                value = encode_framed(record, record_version)
+            yield value
+
+
+class _PartitionWriter:
+    __slots__ = ("_arrays", "_directories", "_frame", "_is_usual")
+
+    def __init__(self, record_version: int) -> None:
+        self._frame = bytes((FRAME_VERSION, PartitionRecord.api_key or 0, record_version))
+        self._is_usual = self._frame in _FRAMES
+        self._arrays: dict[_Arrays, bytes] = {}
+        self._directories: dict[tuple[Uuid, ...], bytes] = {}
+
+    def write(self, topic_id: Uuid, partition_id: int, partition: Partition) -> bytes | None:
+        """The record of a partition; None where it is not of the usual form."""
+        (
+            replicas,
+            directories,
+            isr,
+            leader,
+            leader_epoch,
+            partition_epoch,
+            recovery_state,
+            removing,
+            adding,
+            elr,
+            last_known_elr,
+        ) = partition
+        if elr or last_known_elr or recovery_state is not LeaderRecoveryState.RECOVERED or not self._is_usual:
+            return None
+        arrays = replicas, isr, removing, adding
+        array_bytes = self._arrays.get(arrays) or self._array_bytes(arrays)
+        if array_bytes is None or len(directories) >= _SHORT_LENGTH_MAX:
+            return None
+        directory_bytes = self._directories.get(directories)
+        if directory_bytes is None:
+            directory_bytes = self._directories[directories] = b"".join(directories) + _NO_TAGGED_FIELDS
+        state = _STATE.pack(leader, leader_epoch, partition_epoch, len(directories) + 1)
+        return self._frame + _IDS.pack(partition_id, topic_id) + array_bytes + state + directory_bytes
+
+    def _array_bytes(self, arrays: _Arrays) -> bytes | None:
+        if max(map(len, arrays)) >= _SHORT_LENGTH_MAX:
+            return None
+        written = b"".join(struct.pack(f">B{len(each)}i", len(each) + 1, *each) for each in arrays)
+        self._arrays[arrays] = written
+        return written

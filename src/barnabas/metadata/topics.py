@@ -108,6 +108,19 @@ class Topic(NamedTuple):
     id: Uuid
     partitions: SortedMap[int, Partition]
 
+    def record(self) -> TopicRecord:
+        return TopicRecord(name=self.name, topic_id=self.id)
+
+    def partition_record(self, partition_id: int, version: MetadataVersion, *, is_elr_enabled: bool) -> PartitionRecord:
+        """The record of a partition, UnwritableMetadataError where that version has no place for all of it."""
+        partition = self.partitions[partition_id]
+        if is_elr_enabled and not version.has_eligible_leader_replicas and partition.has_elr:
+            raise UnwritableMetadataError(
+                f"the eligible leader replicas of {self.name}-{partition_id} cannot be written at "
+                f"metadata.version {version}"
+            )
+        return partition.record(self.id, partition_id, is_elr_enabled=is_elr_enabled)
+
 
 @dataclass(frozen=True, slots=True)
 class TopicsImage:
@@ -123,16 +136,10 @@ class TopicsImage:
         return None if topic is None else topic.partitions.get(partition_id)
 
     def records(self, version: MetadataVersion, *, is_elr_enabled: bool) -> Iterator[Message]:
-        is_elr_lost = is_elr_enabled and not version.has_eligible_leader_replicas
         for topic in self.by_id.contents():
-            yield TopicRecord(name=topic.name, topic_id=topic.id)
-            for partition_id, partition in topic.partitions.entries():
-                if is_elr_lost and partition.has_elr:
-                    raise UnwritableMetadataError(
-                        f"the eligible leader replicas of {topic.name}-{partition_id} cannot be written at "
-                        f"metadata.version {version}"
-                    )
-                yield partition.record(topic.id, partition_id, is_elr_enabled=is_elr_enabled)
+            yield topic.record()
+            for partition_id in topic.partitions:
+                yield topic.partition_record(partition_id, version, is_elr_enabled=is_elr_enabled)
 
 
 class TopicDelta:

@@ -64,6 +64,11 @@ class MetadataVersion(IntEnum):
             return _least_version(record)
         return _VERSIONS_AT[self].get(type(record), 0)
 
+    @property
+    def partition_record_version(self) -> int:
+        """The version in which a cluster at this level writes partitions."""
+        return _VERSIONS_AT[self][PartitionRecord]
+
     @classmethod
     def parse(cls, text: str) -> MetadataVersion:
         """The level of a name such as 4.0-IV1, or the last one of a release such as 4.0 or 4.0.2."""

@@ -63,6 +63,7 @@ def test_an_image_is_what_the_history_says_and_a_snapshot_equals_its_log(
     image = loaded(history)
     assert describe(image) == history.model
     assert from_snapshot(list(image.records()), image.provenance) == image
+    assert list(image.values()) == [encode_record(record) for record in image.records()]
 
 
 @given(seed=SEEDS, version=st.sampled_from(MetadataVersion), at=st.integers(0, 20))
@@ -165,8 +166,9 @@ def test_a_snapshot_begins_with_the_level_that_its_records_are_written_in() -> N
 
 
 def test_an_image_without_a_level_cannot_be_written() -> None:
-    with pytest.raises(UnwritableMetadataError, match=r"without a metadata\.version"):
-        list(EMPTY_IMAGE.records())
+    for written in (EMPTY_IMAGE.records(), EMPTY_IMAGE.values()):
+        with pytest.raises(UnwritableMetadataError, match=r"without a metadata\.version"):
+            next(written)
 
 
 def test_cordoned_directories_are_not_lost_in_silence() -> None:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.metadata.errors import MetadataError
+from barnabas.metadata.errors import MetadataError, UnwritableMetadataError
 from barnabas.metadata.framing import VersionedRecord, decode_record, encode_record
-from barnabas.metadata.partition_bytes import PartitionReader
+from barnabas.metadata.partition_bytes import PartitionReader, topic_values
 from barnabas.metadata.topics import TopicsDelta, TopicsImage
+from barnabas.metadata.versions import MetadataVersion
 from barnabas.protocol.metadata_records.no_op import NoOpRecord
 from barnabas.protocol.metadata_records.partition import PartitionRecord
 from barnabas.protocol.metadata_records.topic import TopicRecord
@@ -69,6 +70,24 @@ def test_partitions_are_those_that_the_codec_reads(records: list[VersionedRecord
     for value in values:
         by_the_codec(expected, value)
     assert delta.apply() == expected.apply()
+
+
+@given(st.lists(partition_records(), max_size=8), st.sampled_from(MetadataVersion), st.booleans())
+def test_what_is_written_is_what_the_codec_writes(
+    records: list[VersionedRecord], version: MetadataVersion, is_elr_enabled: bool
+) -> None:
+    delta = topics()
+    for record in records:
+        by_the_codec(delta, encode_record(record))
+    image = delta.apply()
+    try:
+        messages = list(image.records(version, is_elr_enabled=is_elr_enabled))
+    except UnwritableMetadataError:
+        with pytest.raises(UnwritableMetadataError):
+            list(topic_values(image, version, is_elr_enabled=is_elr_enabled))
+        return
+    expected = [encode_record(VersionedRecord(each, version.record_version(each))) for each in messages]
+    assert list(topic_values(image, version, is_elr_enabled=is_elr_enabled)) == expected
 
 
 @given(partition_records(), st.data())

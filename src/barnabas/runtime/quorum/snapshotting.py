@@ -11,7 +11,7 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from barnabas.metadata.framing import build_batches
+from barnabas.metadata.framing import batch_values
 from barnabas.metadata.image import MetadataImage
 from barnabas.metadata.retention import RetentionSettings, SnapshotSchedule
 from barnabas.ports.clock import Clock
@@ -138,8 +138,8 @@ def snapshot_batches(
     """The content of a snapshot: the quorum, the metadata, and a footer by which its end is known."""
     yield control.build(head, base_offset=0, epoch=epoch, timestamp_ms=timestamp_ms)
     offset = len(head)
-    for batch in build_batches(
-        image.records(), base_offset=offset, epoch=epoch, timestamp_ms=timestamp_ms, batch_bytes_max=BATCH_BYTES_MAX
+    for batch in batch_values(
+        image.values(), base_offset=offset, epoch=epoch, timestamp_ms=timestamp_ms, batch_bytes_max=BATCH_BYTES_MAX
     ):
         yield batch
         offset = read_header(batch).next_offset
