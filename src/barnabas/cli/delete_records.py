@@ -54,8 +54,7 @@ def _delete(options: ParsedOptions, out: TextIO) -> int:
 def _delete_and_tell(cluster: Cluster, offsets: dict[TopicPartition, int], out: TextIO) -> None:
     outcomes = delete_records(cluster, offsets)
     print("Records delete operation completed:", file=out)
-    for partition in in_hash_order(outcomes, partition_hash):
-        outcome = outcomes[partition]
+    for partition, outcome in sorted(outcomes.items()):
         if isinstance(outcome, ClientError):
             print(f"partition: {partition}\terror: {error_line(outcome)}", file=out)
         else:

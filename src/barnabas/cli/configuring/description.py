@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final, TextIO
 
+from barnabas.cli.cluster_access import ToolError
 from barnabas.cli.configuring.entities import (
     BROKER_LOGGERS,
     BROKERS,
@@ -31,7 +32,7 @@ from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.describe_configs import DescribeConfigsResourceResult
 
 _DEFAULT: Final = ""
-_TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+_TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def describe(cluster: Cluster, entities: Entities, *, shows_all: bool, out: TextIO) -> None:
@@ -42,7 +43,10 @@ def describe(cluster: Cluster, entities: Entities, *, shows_all: bool, out: Text
         return
     kind, name = entities.type, entities.name
     if name is not None and kind == TOPICS and not _TOPIC_NAME.fullmatch(name):
-        raise ClientError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name!r} cannot be the name of a topic")
+        raise ToolError(
+            f"Topic name is invalid: '{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' "
+            "and '-'"
+        )
     if name is not None and not shows_all and not _exists(cluster, kind, name):
         print(f"The {kind[:-1]} '{name}' doesn't exist and doesn't have dynamic config.", file=out)
         return
