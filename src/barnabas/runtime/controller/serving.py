@@ -30,9 +30,7 @@ from barnabas.security.mutation_quotas import MutationQuotas
 LOG: Final = logging.getLogger(__name__)
 
 AUTHORIZER: Final = "authorizer.class.name"
-STANDARD_LOG: Final = logging.getLogger(__name__)
-
-AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 def authorizer_rules(node: NodeConfig) -> AuthorizerRules | None:
