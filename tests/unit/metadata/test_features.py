@@ -13,6 +13,7 @@ from barnabas.metadata.features import (
     feature_named,
 )
 from barnabas.metadata.versions import MetadataVersion
+from barnabas.protocol.version_range import VersionRange
 
 ELR = "eligible.leader.replicas.version"
 
@@ -39,7 +40,6 @@ def test_a_new_cluster_of_kafka_4_3_has_every_feature_at_its_latest() -> None:
         ("4.2-IV0", {"kraft.version", "group.version", "transaction.version", ELR, "share.version"}),
     ],
 )
-from barnabas.protocol.version_range import VersionRange
 def test_a_feature_is_a_default_from_its_level_of_metadata_version_on(version: str, features: set[str]) -> None:
     levels = default_levels(MetadataVersion.parse(version))
     assert {name for name, level in levels.items() if level} == features
