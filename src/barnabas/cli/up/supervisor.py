@@ -1,9 +1,9 @@
 """Runs the nodes of a cluster as processes of their own, and tells what becomes of them.
 
 Until all of them serve, the end of one is the end of all. After that the others go on, as a cluster does: a node may be
-killed to see what happens. None is started again unasked. Stopping asks all at once, and a little later asks whoever is
-left again, as the last of a quorum would wait for a controller that is gone. A node that takes too long, or all of them
-when somebody insists, are ended by force.
+killed to see what happens. None is started again unasked. Stopping asks all at once, and asks whoever is left again, as
+the last of a quorum would wait for a controller that is gone. A node that takes too long, or all of them when somebody
+insists, are ended by force.
 """
 
 from __future__ import annotations
@@ -117,11 +117,12 @@ class Supervisor:
 
     async def _stop_all(self, ends: list[asyncio.Task[None]]) -> None:
         self._stopping.set()
+        now_s = asyncio.get_running_loop().time
+        until_s = now_s() + self._stop_timeout_s
         running: set[asyncio.Task[None]] = set(ends)
-        for patience_s in (self._hurry_after_s, self._stop_timeout_s):
+        while running and (left_s := until_s - now_s()) > 0:
             self._signal_all(signal.SIGTERM)
-            if running:
-                _, running = await asyncio.wait(running, timeout=patience_s)
+            _, running = await asyncio.wait(running, timeout=min(left_s, self._hurry_after_s))
         if running:
             ids = ", ".join(str(node_id) for node_id in sorted(self._processes))
             self._say(f"Not stopped after {self._stop_timeout_s:g} s, so ended by force: node {ids}")
