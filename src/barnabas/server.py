@@ -29,6 +29,7 @@ from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.controller.part import ControllerPart
 from barnabas.runtime.controller.serving import AUTHORIZER, authorizer_rules
 from barnabas.runtime.disk import PosixDisk
+from barnabas.runtime.garbage import keep_for_good
 from barnabas.runtime.loop import stop_on_failure, stop_on_signals
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.node_settings import socket_settings
@@ -263,6 +264,7 @@ async def run(node: NodeConfig) -> int:
     stop_on_failure(loop, lambda: running.quorum.driver.fail(RuntimeError("an exception that nothing has caught")))
     try:
         running.start()
+        keep_for_good()
         await running.stopped
     except Exception as error:
         await running.abandon()

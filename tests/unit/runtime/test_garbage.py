@@ -1,4 +1,4 @@
-"""The search for garbage rests while it is paused, and goes on afterwards only if it went on before."""
+"""The search for garbage rests while it is paused, goes on only if it went on before, and leaves out what is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from barnabas.runtime.garbage import collection_paused
+from barnabas.runtime.garbage import collection_paused, keep_for_good
 
 
 def fail_while_paused() -> None:
@@ -25,3 +25,13 @@ def test_a_pause_within_a_pause_does_not_end_it() -> None:
         with collection_paused():
             pass
         assert not gc.isenabled()
+
+
+def test_what_is_kept_is_searched_no_more() -> None:
+    kept = [object()]
+    try:
+        keep_for_good()
+        assert not any(each is kept for each in gc.get_objects())
+    finally:
+        gc.unfreeze()
+    assert any(each is kept for each in gc.get_objects())

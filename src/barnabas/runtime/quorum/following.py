@@ -7,6 +7,7 @@ that was installed meanwhile is one step too, whose delta is the difference betw
 
 from __future__ import annotations
 
+import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from typing import Final
@@ -17,6 +18,8 @@ from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.runtime.quorum.driver import RaftDriver
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.runtime.quorum.snapshotting import Snapshotter
+
+LOG: Final = logging.getLogger(__name__)
 
 # The image says by its provenance how far into the log it goes. It is told in a turn of the quorum's state machine.
 Subscriber = Callable[[MetadataDelta, MetadataImage], object]
@@ -96,6 +99,7 @@ class MetadataFollower:
             self._load_piece(self._high_watermark)
         elif not self.is_caught_up:
             self.is_caught_up = True
+            LOG.info("caught up with the quorum", extra={"offset": self.replay.next_offset})
             self._tell_difference(EMPTY_IMAGE)
         else:
             return False
