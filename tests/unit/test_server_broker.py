@@ -76,13 +76,18 @@ def test_a_node_serves_as_a_broker_of_the_cluster_that_it_controls() -> None:
 
 
 def test_what_is_advertised_is_kafkas_and_left_out_is_only_what_does_not_work() -> None:
-    """Groups, transactions, share groups and streams have nobody to coordinate them; SASL and telemetry no listener."""
+    """Groups, transactions, share groups and streams have nobody to coordinate them, and telemetry has no receiver."""
     expected_missing = {
         *("OffsetCommit", "OffsetFetch", "JoinGroup", "Heartbeat", "LeaveGroup", "SyncGroup", "DescribeGroups"),
         *("ListGroups", "DeleteGroups", "OffsetDelete", "ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
         *("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit"),
-        *("DescribeTransactions", "ListTransactions", "SaslHandshake", "SaslAuthenticate"),
-        *("GetTelemetrySubscriptions", "PushTelemetry", "AlterReplicaLogDirs"),
+        *(
+            "DescribeTransactions",
+            "ListTransactions",
+            "GetTelemetrySubscriptions",
+            "PushTelemetry",
+            "AlterReplicaLogDirs",
+        ),
         *(name for api in APIS.values() if "Share" in (name := api.name) or "Streams" in name),
     }
 

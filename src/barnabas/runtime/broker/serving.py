@@ -26,6 +26,7 @@ from barnabas.broker.handlers.metadata import Metadata
 from barnabas.broker.handlers.produce import Produce
 from barnabas.broker.handlers.producer_ids import InitProducerId
 from barnabas.broker.handlers.records import PartitionRecords
+from barnabas.broker.handlers.sasl_state import SASL_STATE_ROUTES
 from barnabas.broker.handlers.topic_partitions import DescribeTopicPartitions
 from barnabas.broker.logger_configs import LoggerConfigs
 from barnabas.broker.recoding import RunOffLoop
@@ -109,6 +110,7 @@ def broker_table(parts: ServingParts) -> RoutingTable:
     )
     table = build_table(
         *(family.routes for family in families),
+        SASL_STATE_ROUTES,
         unstable_api_versions_enable=static.boolean("unstable.api.versions.enable"),
     )
     versions.advertise(table)
