@@ -38,7 +38,12 @@ class Caller:
         config = parse_client({where: ",".join(map(str, addresses)), **given})
         return self._stack.enter_context(Cluster(config, self.time, Random(seed), self.time.sleep))
 
-    def call(self, cluster: Cluster, to: Target | int = Target.ANYONE, **options: frozenset[ErrorCode]) -> None:
+    def call(
+        self,
+        cluster: Cluster,
+        to: Target | int = Target.ANYONE,
+        retried: frozenset[ErrorCode] = NOT_IN_CHARGE,
+    ) -> None:
         def build(timeout_ms: int) -> UnregisterBrokerRequest:
             self.timeouts_ms.append(timeout_ms)
             return UnregisterBrokerRequest(broker_id=9)
@@ -46,7 +51,7 @@ class Caller:
         def read(response: UnregisterBrokerResponse) -> None:
             check_code(response.error_code, response.error_message)
 
-        cluster.call("unregisterBroker", build, UnregisterBrokerResponse, read, to=to, **options)
+        cluster.call("unregisterBroker", build, UnregisterBrokerResponse, read, to=to, retried=retried)
 
 
 @pytest.fixture
