@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from barnabas.client.addresses import Address
-from barnabas.client.cluster import ANY_RETRIABLE, Cluster, Target
+from barnabas.client.cluster import ANY_RETRIABLE, NOT_IN_CHARGE, Cluster, Target
 from barnabas.client.errors import CallTimeoutError, ClientError, NoNodeError, check_code
 from barnabas.client.settings import UnusableConfigError, parse_client
 from barnabas.protocol.api import ApiKey
