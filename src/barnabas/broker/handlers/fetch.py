@@ -61,7 +61,10 @@ class Fetch:
 
     def handle(self, request: FetchRequest, call: Call) -> Outcome:
         terms = self._terms(request, call)
-        context = self._begin(request, call, terms)
+        try:
+            context = self._begin(request, call, terms)
+        except ApiError as error:
+            return _session_error(error)
         reading = FetchReading(self._replicas, terms, list(context.partitions))
         reading.read(is_first=True)
         if request.max_wait_ms <= 0 or reading.is_enough:
@@ -71,10 +74,7 @@ class Fetch:
         def complete(is_expired: bool) -> None:
             if is_expired:
                 reading.read()
-            try:
-                pending.complete(self._respond(context, reading, call))
-            except ApiError as error:
-                pending.fail(error)
+            pending.complete(self._respond(context, reading, call))
 
         self._replicas.waiting_room.park(
             reading.names, reading.has_become_enough, call.now_ms + request.max_wait_ms, complete
@@ -126,7 +126,10 @@ class Fetch:
         )
 
     def _respond(self, context: FetchContext, reading: FetchReading, call: Call) -> FetchResponse:
-        session_id, told = context.answer(reading.answers, call.now_ms)
+        try:
+            session_id, told = context.answer(reading.answers, call.now_ms)
+        except ApiError as error:
+            return _session_error(error)
         nodes: dict[int, Node] = {}
         if reading.has_errors:
             nodes = self._explain(told, call)
@@ -164,6 +167,11 @@ def _topic_response(key: TopicKey) -> FetchableTopicResponse:
     if isinstance(key, Uuid):
         return FetchableTopicResponse(topic_id=key, partitions=[])
     return FetchableTopicResponse(topic=key, partitions=[])
+
+
+def _session_error(error: ApiError) -> FetchResponse:
+    """Without its session nobody knows which partitions a fetch was about."""
+    return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
 
 
 def refuse(request: FetchRequest, code: ErrorCode) -> FetchResponse:

@@ -7,6 +7,7 @@ acks=all the answer waits for the high watermark, up to the request's timeout.
 
 from __future__ import annotations
 
+from struct import Struct as Layout
 from typing import Final, NamedTuple
 
 from barnabas.broker.call import Call, Disconnect, Outcome, Pending
@@ -31,7 +32,14 @@ from barnabas.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from barnabas.records.batch import COMPRESSION_MASK, HEADER_BYTES, TRANSACTIONAL_FLAG
+from barnabas.records.batch import (
+    COMPRESSION_MASK,
+    HEADER_BYTES,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+    MAGIC_POSITION,
+    TRANSACTIONAL_FLAG,
+)
 from barnabas.records.compression import Compression
 from barnabas.records.validation import RejectedRecords, RejectedTimestamps
 from barnabas.replication.leader import Leader
@@ -48,6 +56,7 @@ ADMIN_CLIENT_ID: Final = "__admin_client"
 # The second byte of a batch's attributes, which has all that are defined.
 _FLAGS_POSITION: Final = 22
 _UNUSUAL_FLAGS: Final = TRANSACTIONAL_FLAG | Compression.ZSTD
+_LENGTH: Final = Layout(">8xi")
 _NO_OFFSET: Final = -1
 # What most answers say in these fields; nobody changes them.
 _NO_RECORD_ERRORS: Final[list[BatchIndexAndErrorMessage]] = []
@@ -158,10 +167,10 @@ class _Production:
 
     def _check(self, leader: Leader, records: Buffer | None) -> Buffer:
         """The records, unless they are refused for what the log does not know of the request, or are no batch."""
-        if records is None or len(records) < HEADER_BYTES:
+        if records is None or len(records) < HEADER_BYTES or len(records) < _batch_bytes(records):
             raise InvalidRecord("a partition without a whole batch")
         flags = records[_FLAGS_POSITION]
-        if flags & _UNUSUAL_FLAGS:
+        if flags & _UNUSUAL_FLAGS and records[MAGIC_POSITION] == MAGIC:
             self._check_flags(flags)
         if leader.name.topic in INTERNAL_TOPICS and self._call.header.client_id != ADMIN_CLIENT_ID:
             raise InvalidTopic(f"clients do not write to {leader.name.topic}")
@@ -280,6 +289,12 @@ class _Production:
             if node is not None:
                 nodes[node.node_id] = node
         response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes.values()]
+
+
+def _batch_bytes(records: Buffer) -> int:
+    """What the first batch says of its size."""
+    length: int = _LENGTH.unpack_from(records)[0]
+    return LOG_OVERHEAD_BYTES + length
 
 
 def _unanswered(partition: int) -> PartitionProduceResponse:
