@@ -14,6 +14,7 @@ from barnabas.cli.options import KAFKA_VERSION
 from barnabas.config.java_properties import load_properties
 from barnabas.config.node_rules import parse_node
 from barnabas.config.setting import ConfigError
+from barnabas.runtime.garbage import collection_paused
 from barnabas.runtime.logging import start_logging
 from barnabas.runtime.loop import new_event_loop
 
@@ -50,8 +51,10 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], out: TextIO, e
         return 1
     if is_daemon:
         return _start_daemon(words, environment, out)
-    # The parts of a node are many modules; whoever only wants the usage does not wait for them.
-    from barnabas import server
+    # The parts of a node are many modules; whoever only wants the usage does not wait for them. None of what they hold
+    # becomes garbage.
+    with collection_paused():
+        from barnabas import server
 
     start_logging()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
