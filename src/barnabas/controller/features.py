@@ -20,7 +20,6 @@ from barnabas.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     KRAFT_VERSION,
     FeatureError,
-    VersionRange,
     check_needs,
 )
 from barnabas.metadata.versions import METADATA_VERSION, MetadataVersion, is_metadata_changed
@@ -37,6 +36,7 @@ from barnabas.protocol.metadata_records.feature_level import FeatureLevelRecord
 from barnabas.protocol.metadata_records.no_op import NoOpRecord
 from barnabas.protocol.metadata_records.partition_change import PartitionChangeRecord
 from barnabas.protocol.schema import Message
+from barnabas.protocol.version_range import VersionRange
 from barnabas.security.acls import AclOperation
 
 NOT_SUPPORTED: Final = VersionRange(0, 0)
