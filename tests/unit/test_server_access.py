@@ -18,10 +18,15 @@ from barnabas.protocol.messages.alter_client_quotas import (
 )
 from barnabas.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from barnabas.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from barnabas.protocol.messages.create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
 from barnabas.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from barnabas.protocol.messages.describe_acls import DescribeAclsRequest
 from barnabas.protocol.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from barnabas.protocol.schema import Message
+from barnabas.runtime.clock import SystemClock
 from barnabas.security.acls import AclOperation, PatternType, PermissionType, ResourceType
 from controller_nodes import CLUSTER_ID, Controllers, config_change, controllers, run
 from unit.controller.controlled_cluster import registration
@@ -29,6 +34,7 @@ from unit.controller.controlled_cluster import registration
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 SECURED = {"authorizer.class.name": AUTHORIZER, "super.users": "User:ANONYMOUS"}
 ANY = 1
+HOUR_MS = 60 * 60 * 1_000
 
 
 class ShortNames:
@@ -66,7 +72,13 @@ async def start_broker(nodes: Controllers) -> None:
     assert not answer.is_fenced
 
 
-async def forward(nodes: Controllers, request: Message, user: str, version: int) -> Any:
+async def forward(
+    nodes: Controllers,
+    request: Message,
+    user: str,
+    version: int,
+    expected: type[Message] = CreateTopicsResponse,
+) -> Any:
     """Ask as a broker does for a client."""
     principal = DefaultPrincipalData(type="User", name=user, token_authenticated=False)
     envelope = EnvelopeRequest(
@@ -78,7 +90,7 @@ async def forward(nodes: Controllers, request: Message, user: str, version: int)
     assert isinstance(response, EnvelopeResponse)
     assert response.error_code == 0
     assert response.response_data is not None
-    return read_response(memoryview(response.response_data), CreateTopicsResponse, version)[1]
+    return read_response(memoryview(response.response_data), expected, version)[1]
 
 
 def test_entries_are_kept_and_hold_from_then_on() -> None:
@@ -167,6 +179,22 @@ def test_a_quota_of_partitions_holds_for_the_user_behind_a_broker() -> None:
             assert older.throttle_time_ms > 150_000
             other = await forward(nodes, new_topics("c"), "bob", 7)
             assert (other.topics[0].error_code, other.throttle_time_ms) == (0, 0)
+
+    run(scenario)
+
+
+def test_a_token_tells_the_time_of_day_where_the_nodes_own_clock_is_another() -> None:
+    async def scenario() -> None:
+        async with controllers(1, 0, **{"delegation.token.secret.key": "secret"}) as nodes:
+            nodes.start()
+            await nodes.active()
+            clock = nodes.running[1].clock
+            clock._offset_ms += HOUR_MS  # As if the system's clock had been set back since the start.
+            request = CreateDelegationTokenRequest(renewers=[], max_lifetime_ms=-1)
+            before_ms = SystemClock().now_ms()
+            token = await forward(nodes, request, "ada", 3, CreateDelegationTokenResponse)
+            assert token.error_code == 0
+            assert before_ms <= token.issue_timestamp_ms <= SystemClock().now_ms()
 
     run(scenario)
 
