@@ -25,7 +25,7 @@ from barnabas.log.leader_epochs import UNDEFINED_OFFSET, EpochEnd
 from barnabas.log.local_log import LocalLog
 from barnabas.log.log_config import LogConfig
 from barnabas.log.names import LEADER_EPOCH_CHECKPOINT
-from barnabas.log.producer_entry import AppendOrigin
+from barnabas.log.producer_entry import AppendOrigin, ProducerEntry
 from barnabas.log.producer_state import LATEST_TRANSACTION_VERSION, ProducerState, ProducerUpdate
 from barnabas.log.read import (
     Isolation,
@@ -195,9 +195,11 @@ class PartitionLog:
         first_offset = local.log_end_offset
         last_offset = first_offset + header.last_offset_delta
         update: ProducerUpdate | None = None
+        producer: ProducerEntry | None = None
         if header.producer_id >= 0:
             if origin is AppendOrigin.CLIENT and (known := self.producer_state.producers.get(header.producer_id)):
-                duplicate = known.find_duplicate(header)
+                producer = known.with_next(header, last_offset)
+                duplicate = known.find_duplicate(header) if producer is None else None
                 if duplicate is not None:
                     return AppendInfo(
                         duplicate.first_offset,
@@ -207,9 +209,10 @@ class PartitionLog:
                         self.log_start_offset,
                         is_duplicate=True,
                     )
-            update = self.producer_state.prepare(origin, transaction_version=transaction_version)
-            marker = end_marker(batch, header) if header.is_control else None
-            update.add(BatchHeader(first_offset, *header[1:]), marker)
+            if producer is None:
+                update = self.producer_state.prepare(origin, transaction_version=transaction_version)
+                marker = end_marker(batch, header) if header.is_control else None
+                update.add(BatchHeader(first_offset, *header[1:]), marker)
         size_bytes = len(batch)
         if size_bytes > local.config.segment_bytes:
             raise self._too_large(size_bytes)
@@ -223,7 +226,9 @@ class PartitionLog:
             mark = segment.mark() if update is not None and update.aborted else None
             parts = place(batch, first_offset, leader_epoch)
             segment.append_batch(parts, size_bytes, last_offset, header.max_timestamp)
-            if update is not None:
+            if producer is not None:
+                self.producer_state.put(producer)
+            elif update is not None:
                 self._apply(update, segment, mark, last_offset + 1)
         except OSError as error:
             if is_new_epoch:

@@ -15,7 +15,7 @@ from barnabas.protocol.errors import (
     OutOfOrderSequenceNumber,
     TransactionCoordinatorFenced,
 )
-from barnabas.records.batch import BatchHeader
+from barnabas.records.batch import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader
 
 BATCHES_KEPT = 5
 NO_EPOCH = -1
@@ -23,6 +23,7 @@ NO_SEQUENCE = -1
 NO_TIMESTAMP = -1
 EPOCH_MAX = 2**15 - 1
 SEQUENCE_MAX = 2**31 - 1
+_OF_TRANSACTIONS = TRANSACTIONAL_FLAG | CONTROL_FLAG
 
 
 class AppendOrigin(Enum):
@@ -91,6 +92,29 @@ class ProducerEntry(NamedTuple):
             if batch.last_sequence == last and batch.first_sequence == first:
                 return batch
         return None
+
+    def with_next(self, header: BatchHeader, last_offset: int) -> ProducerEntry | None:
+        """The entry after a batch that is next in sequence and of no transaction; None for any other.
+
+        It is what idempotent producers send all the time, and is spared what the rest goes through.
+        """
+        delta = header.last_offset_delta
+        last_sequence = header.base_sequence + delta
+        if (
+            header.producer_epoch != self.producer_epoch
+            or not self.batches
+            or header.base_sequence != self.batches[-1].last_sequence + 1
+            or last_sequence > SEQUENCE_MAX
+            or header.attributes & _OF_TRANSACTIONS
+            or self.current_txn_first_offset is not None
+        ):
+            return None
+        timestamp = header.max_timestamp
+        batch = BatchMetadata(last_sequence, last_offset, delta, timestamp)
+        kept = self.batches[1 - BATCHES_KEPT :]
+        return ProducerEntry(
+            self.producer_id, self.producer_epoch, self.coordinator_epoch, timestamp, None, (*kept, batch)
+        )
 
     def with_batch(self, header: BatchHeader, origin: AppendOrigin) -> ProducerEntry:
         """The entry after a data batch, whose offsets are already assigned."""

@@ -163,6 +163,10 @@ class ProducerState:
             insort(self._unreplicated, (transaction.first_offset, transaction.last_offset))
         self.map_end_offset = end_offset
 
+    def put(self, entry: ProducerEntry) -> None:
+        """Take over what became of a producer after its batch was written, where that concerns no transaction."""
+        self._producers[entry.producer_id] = entry
+
     def advance_high_watermark(self, high_watermark: int) -> None:
         """Transactions whose markers are below it are stable."""
         if self._unreplicated:
