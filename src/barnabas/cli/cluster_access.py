@@ -9,7 +9,7 @@ from typing import TextIO
 
 from barnabas.cli.commands import CommandLineError, CommandParser
 from barnabas.cli.error_lines import error_lines
-from barnabas.cli.options import Option, ParsedOptions, text
+from barnabas.cli.options import Option, ParsedOptions, parse_integer, text
 from barnabas.client.cluster import Cluster
 from barnabas.client.errors import ClientError
 from barnabas.client.settings import BOOTSTRAP_CONTROLLERS, BOOTSTRAP_SERVERS, UnusableConfigError, parse_client
@@ -29,6 +29,14 @@ LEADING_OPTIONS = "(--bootstrap-server HOSTS | --bootstrap-controller HOSTS)"
 
 class ToolError(Exception):
     """A line for the person at the keyboard, after which the tool gives up."""
+
+
+def parse_number(word: str) -> int:
+    """A number that stands among others in one word; of what is none, Kafka's tools complain as Java does."""
+    try:
+        return parse_integer(word)
+    except ValueError:
+        raise ToolError(f'For input string: "{word}"') from None
 
 
 def report_errors(work: Callable[[], int], out: TextIO, err: TextIO) -> int:

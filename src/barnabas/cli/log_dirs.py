@@ -7,10 +7,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from barnabas.cli.cluster_access import BOOTSTRAP_SERVER, COMMAND_CONFIG, ToolError, connect_as_told, report_errors
+from barnabas.cli.cluster_access import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ToolError,
+    connect_as_told,
+    parse_number,
+    report_errors,
+)
 from barnabas.cli.error_lines import exception_name
 from barnabas.cli.java_order import in_hash_order, partition_hash, string_hash
-from barnabas.cli.options import ParsedOptions, Tool, flag, parse_integer, text
+from barnabas.cli.options import ParsedOptions, Tool, flag, text
 from barnabas.client.admin.cluster import describe_cluster
 from barnabas.client.admin.log_dirs import LogDir, describe_log_dirs
 
@@ -41,7 +48,7 @@ def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 def _describe(options: ParsedOptions, out: TextIO) -> int:
     with connect_as_told(options, {"client.id": "log-dirs-tool"}) as cluster:
         topics = set(_split(options.value(TOPIC_LIST)))
-        asked = {_parse_broker(word) for word in _split(options.value(BROKER_LIST))}
+        asked = {parse_number(word) for word in _split(options.value(BROKER_LIST))}
         present = {broker.broker_id for broker in describe_cluster(cluster).brokers}
         if asked - present:
             raise ToolError(
@@ -86,13 +93,6 @@ def _shown_directories(directories: Sequence[LogDir], topics: set[str]) -> list[
 
 def _split(words: str) -> list[str]:
     return [word for word in words.split(",") if word]
-
-
-def _parse_broker(word: str) -> int:
-    try:
-        return parse_integer(word)
-    except ValueError:
-        raise ToolError(f'For input string: "{word}"') from None
 
 
 def _ids(brokers: set[int]) -> str:

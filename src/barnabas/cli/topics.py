@@ -7,8 +7,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from barnabas.cli.cluster_access import BOOTSTRAP_SERVER, COMMAND_CONFIG, ToolError, connect_as_told, report_errors
-from barnabas.cli.options import Option, ParsedOptions, Tool, UsageError, flag, integer, parse_integer, text
+from barnabas.cli.cluster_access import (
+    BOOTSTRAP_SERVER,
+    COMMAND_CONFIG,
+    ToolError,
+    connect_as_told,
+    parse_number,
+    report_errors,
+)
+from barnabas.cli.options import Option, ParsedOptions, Tool, UsageError, flag, integer, text
 from barnabas.cli.topic_filter import INTERNAL_TOPICS, BadFilterError, TopicFilter
 from barnabas.cli.topics_description import TopicsDescription, Wanted
 from barnabas.cli.zookeeper import refuse_zookeeper
@@ -192,7 +199,7 @@ def _parse_assignment(argument: str) -> list[list[int]]:
     """The brokers of each partition."""
     partitions: list[list[int]] = []
     for index, part in enumerate(argument.rstrip(",").split(",") if argument else ()):
-        brokers = [_parse_broker(each.strip()) for each in part.rstrip(":").split(":")]
+        brokers = [parse_number(each.strip()) for each in part.rstrip(":").split(":")]
         repeated = sorted({broker for broker in brokers if brokers.count(broker) > 1})
         if repeated:
             raise ToolError(
@@ -202,13 +209,6 @@ def _parse_assignment(argument: str) -> list[list[int]]:
         if len(brokers) != len(partitions[0]):
             raise ToolError(f"Partition {index} has different replication factor: {brokers}")
     return partitions
-
-
-def _parse_broker(word: str) -> int:
-    try:
-        return parse_integer(word)
-    except ValueError:
-        raise ToolError(f'For input string: "{word}"') from None
 
 
 def _parse_configs(arguments: Sequence[str]) -> dict[str, str]:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TextIO
 
-from barnabas.cli.cluster_access import ToolError
+from barnabas.cli.cluster_access import ToolError, parse_number
 from barnabas.cli.configuring.entities import BROKER_LOGGERS, CLIENTS, IPS, USERS, Entities
 from barnabas.cli.configuring.quotas import QUOTA_TYPES, describe_quotas
 from barnabas.cli.configuring.resources import resource_of
-from barnabas.cli.options import parse_integer
 from barnabas.client.admin.configs import alter_configs, describe_configs
 from barnabas.client.admin.quotas import alter_client_quotas
 from barnabas.client.admin.scram import NewCredential, alter_user_scram_credentials
@@ -92,10 +91,7 @@ def _parse_credential(mechanism: ScramMechanism, text: str) -> NewCredential:
         # What was given holds a password, so it is not repeated.
         raise ToolError(f"Invalid credential property {mechanism.name}, which is not [iterations=N,password=...]")
     given, password = match.groups()
-    try:
-        iterations = ITERATIONS_MIN if given in (None, "-1") else parse_integer(given)
-    except ValueError:
-        raise ToolError(f'For input string: "{given}"') from None
+    iterations = ITERATIONS_MIN if given in (None, "-1") else parse_number(given)
     if iterations < ITERATIONS_MIN:
         raise ToolError(
             f"Iterations {iterations} is less than the minimum {ITERATIONS_MIN} required for {mechanism.value}"

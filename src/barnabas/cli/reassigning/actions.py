@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, TextIO
 
-from barnabas.cli.cluster_access import ToolError
-from barnabas.cli.options import parse_integer
+from barnabas.cli.cluster_access import ToolError, parse_number
 from barnabas.cli.reassigning.errors import TerseError
 from barnabas.cli.reassigning.log_dir_moves import is_done, show_moves, start_moves
 from barnabas.cli.reassigning.plan import Plan, find_repeated, show_plan
@@ -166,12 +165,7 @@ def cancel(
 
 
 def _parse_brokers(argument: str) -> list[int]:
-    brokers = []
-    for word in argument.split(","):
-        try:
-            brokers.append(parse_integer(word))
-        except ValueError:
-            raise ToolError(f'For input string: "{word}"') from None
+    brokers = [parse_number(word) for word in argument.split(",")]
     repeated = find_repeated(brokers)
     if repeated:
         raise ToolError(f"Broker list contains duplicate entries: {repeated}")
