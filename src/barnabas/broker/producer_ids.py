@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-# A further block is fetched when this share of the last one is given out.
-PREFETCH_SHARE: Final = 0.9
+# A further block is fetched when the last one's size is this many times what is left.
+SIZE_OVER_LEFT: Final = 10
 LAST_ID: Final = 2**63 - 1
 
 
@@ -26,7 +26,7 @@ class ProducerIds:
     @property
     def is_wanted(self) -> bool:
         """Whether what is left may not last until another block has come."""
-        return len(self._blocks) < 2 and self._left <= self._size * (1 - PREFETCH_SHARE)
+        return len(self._blocks) < 2 and self._left * SIZE_OVER_LEFT <= self._size
 
     @property
     def _left(self) -> int:
