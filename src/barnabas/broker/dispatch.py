@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache
+from struct import Struct as Layout
 from typing import Any, Final, NamedTuple
 
 from barnabas.broker.call import Call, Client, Disconnect, Pending
@@ -29,8 +30,8 @@ LOG: Final = logging.getLogger(__name__)
 Parts = list[Any]
 
 
-# The API and its version, with which every frame begins.
-_KEY_AND_VERSION_BYTES: Final = 4
+# The API and its version, with which every frame begins, as one number.
+_BEGINNING: Final = Layout(">I")
 
 
 class _Way(NamedTuple):
@@ -49,11 +50,11 @@ class Dispatcher:
         self._routes = table.routes
         self._listener = table.listener
         # What was asked for already, by the first bytes of its frames.
-        self._ways: dict[bytes, _Way] = {}
+        self._ways: dict[int, _Way] = {}
 
     def answer(self, frame: memoryview, client: Client, now_ms: int) -> Parts | Pending | None:
         """The framed response, or a promise of one to `finish` when it is completed, or None where none is wanted."""
-        way = self._ways.get(bytes(frame[:_KEY_AND_VERSION_BYTES]))
+        way = self._ways.get(_BEGINNING.unpack_from(frame)[0]) if len(frame) >= _BEGINNING.size else None
         try:
             if way is not None:
                 route, version, read_header, read_body = way
@@ -86,7 +87,7 @@ class Dispatcher:
             read_body = decoder(route.request, version)
             request, _ = read_body(frame, position)
             read_header = decoder(RequestHeader, request_header_version(route.request, version))
-            self._ways[bytes(frame[:_KEY_AND_VERSION_BYTES])] = _Way(route, version, read_header, read_body)
+            self._ways[_BEGINNING.unpack_from(frame)[0]] = _Way(route, version, read_header, read_body)
         elif route is not None and header.request_api_key == ApiKey.API_VERSIONS:
             # The answer in version 0 tells the client what to ask in (KIP-511).
             request, version = ApiVersionsRequest(), 0

@@ -164,10 +164,11 @@ class PartitionLog:
 
     def increment_high_watermark(self, offset: int) -> bool:
         """Move it forward, as a leader does; false where it is there already."""
-        assert offset <= self.log_end_offset, "a high watermark is within the log"
+        assert offset <= self._local.log_end_offset, "a high watermark is within the log"
         if offset <= self.high_watermark:
             return False
-        self.update_high_watermark(offset)
+        self.high_watermark = offset
+        self.producer_state.advance_high_watermark(offset)
         return True
 
     def end_offset_for_epoch(self, epoch: int) -> EpochEnd | None:

@@ -21,7 +21,15 @@ UNKNOWN_END = -1
 class Leader(Replica):
     """`follower_ends` are the log ends of the other replicas, as their fetches told them."""
 
-    __slots__ = ("_followers_in_sync", "_min_isr", "epoch_start_offset", "follower_ends", "isr", "replicas")
+    __slots__ = (
+        "_followers_in_sync",
+        "_is_alone",
+        "_min_isr",
+        "epoch_start_offset",
+        "follower_ends",
+        "isr",
+        "replicas",
+    )
 
     is_leader = True
 
@@ -51,6 +59,7 @@ class Leader(Replica):
     def require_in_sync(self, min_insync_replicas: int) -> bool:
         """Note how many must be in sync, which is never more than there are; whether the high watermark moved."""
         self._min_isr = min(min_insync_replicas, len(self.replicas))
+        self._is_alone = not self._followers_in_sync and len(self.isr) >= self._min_isr
         return self.advance_high_watermark()
 
     @property
@@ -62,7 +71,10 @@ class Leader(Replica):
         if needs_all and len(self.isr) < self._min_isr:
             raise NotEnoughReplicas(f"{self.name} has {len(self.isr)} replicas in sync and needs {self._min_isr}")
         info = self.log.append_as_leader(records, self.leader_epoch, now_ms)
-        self.advance_high_watermark()
+        if self._is_alone:
+            self.log.increment_high_watermark(info.last_offset + 1)
+        else:
+            self.advance_high_watermark()
         return info
 
     def advance_high_watermark(self) -> bool:

@@ -115,9 +115,10 @@ class _Production:
 
     def run(self, run_off_loop: RunOffLoop) -> Outcome:
         has_topic_ids = self._call.version >= TOPIC_IDS_SINCE
+        take = self._take
         for topic in self._request.topic_data:
             key: TopicKey = topic.topic_id if has_topic_ids else topic.name
-            answers = [self._take(key, data) for data in topic.partition_data]
+            answers = [take(key, data) for data in topic.partition_data]
             self._responses.append(
                 TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=answers)
             )
@@ -167,8 +168,10 @@ class _Production:
 
     def _check(self, leader: Leader, records: Buffer | None) -> Buffer:
         """The records, unless they are refused for what the log does not know of the request, or are no batch."""
-        if records is None or len(records) < HEADER_BYTES or len(records) < _batch_bytes(records):
-            raise InvalidRecord("a partition without a whole batch")
+        if records is None or len(records) < HEADER_BYTES:
+            raise InvalidRecord("a partition without a batch")
+        if len(records) < LOG_OVERHEAD_BYTES + _LENGTH.unpack_from(records)[0]:
+            raise InvalidRecord("a partition with a part of a batch")
         flags = records[_FLAGS_POSITION]
         if flags & _UNUSUAL_FLAGS and records[MAGIC_POSITION] == MAGIC:
             self._check_flags(flags)
@@ -289,12 +292,6 @@ class _Production:
             if node is not None:
                 nodes[node.node_id] = node
         response.node_endpoints = [NodeEndpoint(**node._asdict()) for node in nodes.values()]
-
-
-def _batch_bytes(records: Buffer) -> int:
-    """What the first batch says of its size."""
-    length: int = _LENGTH.unpack_from(records)[0]
-    return LOG_OVERHEAD_BYTES + length
 
 
 def _unanswered(partition: int) -> PartitionProduceResponse:
