@@ -1,0 +1,50 @@
+"""What a coordinator's shard is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from barnabas.coordinator.decision import CoordinatorRecord, TimerKey, Token
+from barnabas.metadata.delta import MetadataDelta
+from barnabas.metadata.image import MetadataImage
+
+
+class RequestContext(NamedTuple):
+    """Who asks, and in which version of the API. `client_host` is as Kafka writes it: a slash and the address."""
+
+    version: int
+    client_id: str = ""
+    client_host: str = ""
+
+
+class RequestReceived(NamedTuple):
+    """A request whose answer is owed under `token`; it may be given by a later decision."""
+
+    token: Token
+    request: Any
+    context: RequestContext
+
+
+class TimerFired(NamedTuple):
+    key: TimerKey
+
+
+class AppendFailed(NamedTuple):
+    """A decision's records could not be written. Its answers are refused already."""
+
+    records: Sequence[CoordinatorRecord]
+
+
+class Loaded(NamedTuple):
+    """Everything in the log was replayed; from now on there are other events."""
+
+    image: MetadataImage
+
+
+class MetadataChanged(NamedTuple):
+    delta: MetadataDelta
+    image: MetadataImage
+
+
+Event = RequestReceived | TimerFired | AppendFailed | Loaded | MetadataChanged

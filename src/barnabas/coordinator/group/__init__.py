@@ -1,0 +1,1 @@
+"""The coordinator of groups: their members, their assignments and their offsets."""

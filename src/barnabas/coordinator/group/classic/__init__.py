@@ -1,0 +1,1 @@
+"""Classic groups: members meet in generations, and one of them assigns the partitions."""
