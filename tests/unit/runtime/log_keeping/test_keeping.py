@@ -49,26 +49,26 @@ class Keeper:
             self.directories.take_offline,
             rng=Random(1),
         )
-        clock = VirtualClock(self.world)
-        self.loop = VirtualLoop(self.world, lambda: None)  # type: ignore[abstract]
+        self.clock = VirtualClock(self.world)
+        self.loop = VirtualLoop(self.world, self.clock, lambda: None)  # type: ignore[abstract]
         self.keeping = LogKeeping(
             self.disk,
             self.directories,
             cleaner,
             lambda: SETTINGS,
             loop=self.loop,
-            clock=clock,
+            clock=self.clock,
             off_loop=VirtualOffLoop(self.loop, lambda: 5),
             failed=self.directories.take_offline,
         )
         self.keeping.start()
 
     def create(self, config: LogConfig, partition: TopicPartition = ORDERS, path: str = "/a") -> PartitionLog:
-        return self.directories.create(partition, config, now_ms=self.world.now_ms, path=path)
+        return self.directories.create(partition, config, now_ms=self.clock.now_ms(), path=path)
 
     def append(self, log: PartitionLog, key: bytes = b"k") -> None:
-        batch = build_batch([Record(0, self.world.now_ms, key, b"v")])
-        log.append_as_leader(batch, 0, self.world.now_ms)
+        batch = build_batch([Record(0, self.clock.now_ms(), key, b"v")])
+        log.append_as_leader(batch, 0, self.clock.now_ms())
         log.update_high_watermark(log.log_end_offset)
 
     def names(self, log: PartitionLog) -> list[str]:
@@ -104,7 +104,7 @@ def test_old_segments_go_and_their_files_a_while_later(keeper: Keeper) -> None:
 def test_the_directory_of_a_deleted_topic_goes_after_its_delay(keeper: Keeper) -> None:
     log = keeper.create(LogConfig(file_delete_delay_ms=60_000))
     keeper.append(log)
-    keeper.directories.delete(ORDERS, now_ms=keeper.world.now_ms)
+    keeper.directories.delete(ORDERS, now_ms=keeper.clock.now_ms())
     keeper.world.run(59_000)
     assert keeper.disk.exists(log.directory)
     keeper.world.run(2_000)
