@@ -25,6 +25,11 @@ def test_a_quorum_is_safe_under_every_fault_and_goes_on_once_a_majority_is_heale
             raise AssertionError(f"seed {seed}: {error}; replay with python -m tools.simulate --seed {seed}") from error
 
 
+@pytest.mark.parametrize("seed", [13_778], ids=["a disk is lost while another log has other voters in the same place"])
+def test_a_seed_that_once_failed_is_survived(seed: int) -> None:
+    simulate(seed)
+
+
 def test_the_seeds_meet_what_they_are_there_for() -> None:
     """A simulation in which nothing goes wrong would prove nothing."""
     worlds = [simulate(seed) for seed in range(1_000, 1_040)]

@@ -50,9 +50,8 @@ def learn(quorum: Quorum, error: int, leader_id: int, epoch: int, endpoints: End
         if not follow(quorum, epoch, leader, endpoints):
             return False
         return True if error else None
-    if error in (ErrorCode.BROKER_NOT_AVAILABLE, ErrorCode.INVALID_REQUEST):
-        return False
-    return True if error == ErrorCode.INVALID_VOTER_KEY else None
+    refused = (ErrorCode.BROKER_NOT_AVAILABLE, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_VOTER_KEY)
+    return False if error in refused else None
 
 
 def follow(quorum: Quorum, epoch: int, leader_id: int | None, endpoints: Endpoints) -> bool:

@@ -28,7 +28,7 @@ from barnabas.protocol.uuid import Uuid
 from barnabas.raft import control, events
 from barnabas.raft.history import QuorumHistory
 from barnabas.raft.leader import Leader
-from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, LogView, OffsetAndEpoch
+from barnabas.raft.log_view import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from barnabas.raft.node import RaftNode
 from barnabas.raft.quorum_state import QuorumState
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
@@ -293,13 +293,13 @@ class Machine:
     def leading_epoch(self) -> int | None:
         return self.life.raft.epoch if self.life is not None and self.life.is_leading else None
 
-    def open_history(self) -> tuple[LogView, QuorumHistory]:
+    def open_history(self) -> QuorumHistory:
         if self.life is not None:
-            return self.life.log, self.life.raft.history
+            return self.life.raft.history
         # As the next life will find it, looked at in a copy.
         config, rng = self.world.log_config, Random(0)
         log = MetadataLog(self.disk.after_kill(), METADATA_DIRECTORY, config, rng=rng, now_ms=self.clock.now_ms())
-        return log, control.load_history(log, self.world.static_voters)
+        return control.load_history(log, self.world.static_voters)
 
     def format(self, voters: VoterSet | None) -> None:
         """What `kafka-storage format` leaves: with `--initial-controllers` the voters, in a first snapshot."""

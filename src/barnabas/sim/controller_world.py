@@ -148,6 +148,11 @@ class ControllerWorld(QuorumWorld[Machine]):
     def committed_end(self) -> int:
         return self.checks.committed_end
 
+    @property
+    def committed_voters(self) -> VoterSet | None:
+        voters = self.checks.voters
+        return voters[max(voters)] if voters else None
+
     def draw_clock_rate(self) -> float:
         return 1 + self.plan.clock_drift * self.rng.choice([-1, 0, 1])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar
 from zlib import crc32
@@ -20,7 +20,6 @@ from barnabas.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.raft.history import QuorumHistory
-from barnabas.raft.log_view import LogView
 from barnabas.raft.majority import majority_size
 from barnabas.raft.replica import ReplicaKey
 from barnabas.raft.voters import Voter, VoterSet
@@ -74,8 +73,8 @@ class Member(Protocol):
     @property
     def is_paused(self) -> bool: ...
 
-    def open_history(self) -> tuple[LogView, QuorumHistory]:
-        """The log, and what it says of the quorum, whether the process is up or not."""
+    def open_history(self) -> QuorumHistory:
+        """What the log says of the quorum, whether the process is up or not."""
         ...
 
     def ask_of_quorum(self, request: Message) -> None:
@@ -122,6 +121,11 @@ class QuorumWorld(World, ABC, Generic[M]):
     @abstractmethod
     def committed_end(self) -> int:
         """The end of all that was ever committed."""
+
+    @property
+    @abstractmethod
+    def committed_voters(self) -> VoterSet | None:
+        """The voters as of there, once anything is committed."""
 
     def new_directory_id(self) -> Uuid:
         self._directories += 1
@@ -197,13 +201,19 @@ class QuorumWorld(World, ABC, Generic[M]):
         return voter.key.admits(self.members[voter.id].voter.key)
 
     def live_voter_sets(self) -> list[VoterSet]:
-        """The newest committed set, and those that some replica has after it."""
-        found: dict[int, VoterSet] = {}
+        """The newest committed set, and those that some replica has after it.
+
+        What a replica has in the place of committed records is no such set: nobody with that log can be elected.
+        """
+        committed = self.committed_voters
+        live = [] if committed is None else [committed]
         for member in self.members.values():
-            for offset, voters in _voter_sets(*member.open_history(), self.committed_end):
-                found.setdefault(offset, voters)
-        newest_committed = max((offset for offset in found if offset < self.committed_end), default=-2)
-        return [voters for offset, voters in sorted(found.items()) if offset >= newest_committed]
+            history = member.open_history()
+            offset = -1 if history.voters_offset is None else history.voters_offset
+            is_later = committed is None or offset >= self.committed_end
+            if is_later and len(history.voters) and history.voters not in live:
+                live.append(history.voters)
+        return live
 
     def _change_voters(self) -> None:
         """A tool adds a node, or removes a voter: one whose disk is gone, or any while all disks are there.
@@ -213,7 +223,7 @@ class QuorumWorld(World, ABC, Generic[M]):
         leader = self.leader_of_newest_epoch()
         if leader is None or leader.is_paused:
             return
-        voters = leader.open_history()[1].voters
+        voters = leader.open_history().voters
         if any(not live.overlaps(voters) for live in self.live_voter_sets()):
             return
         gone = [voter for voter in voters if not self._has_disk(voter)]
@@ -303,12 +313,3 @@ class QuorumWorld(World, ABC, Generic[M]):
 
 def _has_majority(keys: Sequence[ReplicaKey], voters: VoterSet) -> bool:
     return len([key for key in keys if voters.has_voter(key)]) >= majority_size(len(voters))
-
-
-def _voter_sets(log: LogView, history: QuorumHistory, committed_end: int) -> Iterator[tuple[int, VoterSet]]:
-    """The newest voters in a log and the newest that are committed, each with where it says so at the latest."""
-    if len(history.voters):
-        yield -2 if history.voters_offset is None else history.voters_offset, history.voters
-    committed = history.voters_at(committed_end - 1)
-    if committed is not None and log.end.offset >= committed_end:
-        yield min(history.voters_offset or 0, committed_end - 1), committed

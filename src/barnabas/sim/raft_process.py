@@ -21,7 +21,7 @@ from barnabas.raft.effects import Effect
 from barnabas.raft.events import Event
 from barnabas.raft.history import QuorumHistory
 from barnabas.raft.leader import Leader
-from barnabas.raft.log_view import LogView, OffsetAndEpoch
+from barnabas.raft.log_view import OffsetAndEpoch
 from barnabas.raft.node import RaftNode
 from barnabas.raft.replica import Endpoint, Peer, ReplicaKey
 from barnabas.raft.settings import QuorumSettings
@@ -166,8 +166,8 @@ class Process:
         assert self.node is not None
         self.step(events.ResignationRequested(self.node.epoch))
 
-    def open_history(self) -> tuple[LogView, QuorumHistory]:
-        return self.storage.log, control.load_history(self.storage.log, self.static_voters)
+    def open_history(self) -> QuorumHistory:
+        return control.load_history(self.storage.log, self.static_voters)
 
     def ask_of_quorum(self, request: Message) -> None:
         self.receive(Asked(TOOL, 0, 0, request))

@@ -125,6 +125,11 @@ class RaftWorld(QuorumWorld[Process]):
     def committed_end(self) -> int:
         return self.checks.committed_end
 
+    @property
+    def committed_voters(self) -> VoterSet | None:
+        quorums = self.checks.quorums
+        return quorums[max(quorums)][0] if quorums else None
+
     def make_node(self, **arguments: Any) -> RaftNode:
         return self._node_type(**arguments)
 

@@ -167,6 +167,17 @@ def test_a_voter_from_before_pre_votes_is_asked_without() -> None:
     assert isinstance(node.role, Candidate)
 
 
+def test_a_voter_whose_disk_is_another_now_is_not_asked_again_at_once() -> None:
+    node = Driven(1, 2, 3)
+    node.stand()
+    asked = node.sent(VoteRequest)[0]
+    node.clear()
+    node.answer(asked, vote_response(LeaderHint(node.node.epoch), 2, ErrorCode.INVALID_VOTER_KEY))
+    assert not node.sent(VoteRequest)
+    node.wait(30)
+    assert [sent.peer for sent in node.sent(VoteRequest)] == [asked.peer]
+
+
 def test_a_lost_pre_vote_leads_back_to_the_leader() -> None:
     node = Driven(1, 2, 3)
     node.follow(2, 1)
