@@ -21,6 +21,7 @@ from barnabas.log.checkpoint import (
     write_offsets,
 )
 from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
+from barnabas.log.cleaner.log_cleaner import LogCleaner
 from barnabas.log.log_config import LogConfig
 from barnabas.log.log_directory import CHECKPOINTED, LogDirectory
 from barnabas.log.meta_properties import MetaPropertiesError, read_meta_properties
@@ -43,6 +44,7 @@ from barnabas.protocol.uuid import Uuid
 LOCK = ".lock"
 METADATA_TOPIC = "__cluster_metadata"
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
+_DAY_MS = 24 * 60 * 60 * 1000
 
 ConfigOf = Callable[[str], LogConfig]
 IsStray = Callable[[TopicPartition, Uuid | None], bool]
@@ -53,7 +55,11 @@ class LogDirectoryError(Exception):
 
 
 class LogDirectories:
-    """Made and locked by the constructor; `load` opens the logs. `logs` is the table of all live partitions."""
+    """Made and locked by the constructor; `load` opens the logs. `logs` is the table of all live partitions.
+
+    Where there is a `cleaner` of these logs, it is told before one of them goes. Directories that are `cordoned` get no
+    new partition while there are others, and a partition is made where it is `preferred` to be.
+    """
 
     def __init__(self, disk: Disk, paths: Sequence[str], *, rng: Rng) -> None:
         if len(set(paths)) != len(paths):
@@ -62,6 +68,10 @@ class LogDirectories:
         self.future_logs: dict[TopicPartition, PartitionLog] = {}
         self.topic_ids: dict[TopicPartition, Uuid] = {}
         self.failures: dict[str, OSError] = {}
+        self.cleaner: LogCleaner | None = None
+        self.cordoned: frozenset[str] = frozenset()
+        self.preferred: dict[TopicPartition, str] = {}
+        self._producer_id_expiration_ms = _DAY_MS
         self._disk = disk
         self._rng = rng
         self._online: dict[str, LogDirectory] = {}
@@ -160,6 +170,7 @@ class LogDirectories:
                 log_start_offset=log_starts.get(partition, 0),
                 recovery_point=recovery_points.get(partition, 0),
                 had_clean_shutdown=directory.previous_broker_epoch is not None,
+                producer_id_expiration_ms=self._producer_id_expiration_ms,
             )
             self._add(directory, partition, log, is_future=bool(parsed.suffix))
             if topic_id is not None:
@@ -192,6 +203,12 @@ class LogDirectories:
         for log in (*self.logs.values(), *self.future_logs.values()):
             log.watcher = watcher
 
+    def expire_producers_after(self, idle_ms: int) -> None:
+        """Let all logs, those that are to come too, forget producers that were idle for so long."""
+        self._producer_id_expiration_ms = idle_ms
+        for log in (*self.logs.values(), *self.future_logs.values()):
+            log.producer_state.producer_id_expiration_ms = idle_ms
+
     def _add(self, directory: LogDirectory, partition: TopicPartition, log: PartitionLog, *, is_future: bool) -> None:
         log.watcher = self._watcher
         if is_future:
@@ -222,7 +239,9 @@ class LogDirectories:
                 raise KafkaStorageError(
                     f"{partition} may be in a log directory that is offline: {_join(self.failures)}"
                 )
+            path = path if is_future else self.preferred.get(partition, path)
             log = self._create_in_first(self._candidates(path), partition, config, now_ms, topic_id, is_future)
+            self.preferred.pop(partition, None)
         known = self.topic_ids.get(partition)
         if topic_id is not None and known is not None and known != topic_id:
             raise InconsistentTopicId(f"{partition} is of topic {known}, not of {topic_id}")
@@ -231,7 +250,9 @@ class LogDirectories:
     def _candidates(self, path: str | None) -> list[LogDirectory]:
         if path is not None:
             return [directory for directory in self.online if directory.path == path]
-        return sorted(self.online, key=lambda directory: directory.partition_count)
+        open_to_all = [directory for directory in self.online if directory.path not in self.cordoned]
+        # What was assigned to this node just before its last directory was cordoned has to go somewhere.
+        return sorted(open_to_all, key=lambda directory: directory.partition_count) or self.online[:1]
 
     def _create_in_first(
         self,
@@ -263,7 +284,15 @@ class LogDirectories:
         assert not self._disk.exists(path), "a directory that is online has told of all its logs"
         log = None
         try:
-            log = PartitionLog(self._disk, path, config, rng=self._rng, now_ms=now_ms, had_clean_shutdown=True)
+            log = PartitionLog(
+                self._disk,
+                path,
+                config,
+                rng=self._rng,
+                now_ms=now_ms,
+                had_clean_shutdown=True,
+                producer_id_expiration_ms=self._producer_id_expiration_ms,
+            )
             if topic_id is not None:
                 write_topic_id(self._disk, path, topic_id)
             self._disk.flush_directory(_parent(path))
@@ -296,6 +325,8 @@ class LogDirectories:
         if directory is None:
             return []
         self.failures[path] = error
+        if self.cleaner is not None:
+            self.cleaner.drop_directory(path)
         for _, log in directory.all_logs():
             with suppress(OSError):
                 log.release()
@@ -361,7 +392,11 @@ class LogDirectories:
 
     def promote_future(self, partition: TopicPartition, *, now_ms: int) -> PartitionLog:
         """Let the future log take over from the current one, which is deleted."""
-        future = self.future_logs.get(partition)
+        future, current = self.future_logs.get(partition), self.logs.get(partition)
+        if self.cleaner is not None and future is not None and current is not None:
+            self.cleaner.move_checkpoint(partition, _parent(current.directory), _parent(future.directory))
+        # Either directory may be found to have failed at any of this.
+        future, current = self.future_logs.get(partition), self.logs.get(partition)
         if future is None:
             raise KafkaStorageError(f"{partition} has no future log in a directory that is online")
         directory = self.directory_of(future)
@@ -369,7 +404,6 @@ class LogDirectories:
         # The future log is renamed first: with both in place a start fails and says so, with none data would be lost.
         self._move(future, partition_directory(*partition))
         del self.future_logs[partition], directory.future_logs[partition]
-        current = self.logs.get(partition)
         if current is not None:
             future.update_high_watermark(current.high_watermark)
             # Whatever fails here, the future log serves from now on; a start that finds both names them.
@@ -395,12 +429,15 @@ class LogDirectories:
 
     def _take_out(self, partition: TopicPartition, suffix: str, *, is_future: bool) -> PartitionLog:
         """End the service of a log and rename its directory."""
-        log = (self.future_logs if is_future else self.logs).get(partition)
+        table = self.future_logs if is_future else self.logs
+        if self.cleaner is not None and not is_future and partition in table:
+            self.cleaner.forget(partition, _parent(table[partition].directory))
+        log = table.get(partition)
         if log is None:
             raise KafkaStorageError(f"{partition} is not in a log directory that is online")
         directory = self.directory_of(log)
         self._move(log, self._moved_name(partition, suffix))
-        del (self.future_logs if is_future else self.logs)[partition]
+        del table[partition]
         del (directory.future_logs if is_future else directory.logs)[partition]
         if not is_future:
             self.topic_ids.pop(partition, None)

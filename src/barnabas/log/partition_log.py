@@ -484,12 +484,15 @@ class PartitionLog:
 
     # Flushing and the end
 
+    @property
+    def is_flush_wanted(self) -> bool:
+        """Whether flush.messages wants the log flushed before anybody hears of its last append."""
+        return self.log_end_offset - self.recovery_point >= self.config.flush_messages
+
     def flush_due_offset(self, now_ms: int) -> int | None:
         """Up to where a flush is due: all by flush.messages and flush.ms, and always what was rolled; else None."""
         unflushed = self.log_end_offset - self.recovery_point
-        if unflushed and (
-            unflushed >= self.config.flush_messages or now_ms - self._local.flushed_ms >= self.config.flush_ms
-        ):
+        if unflushed and (self.is_flush_wanted or now_ms - self._local.flushed_ms >= self.config.flush_ms):
             return self.log_end_offset
         rolled_offset = self._local.active.base_offset
         return rolled_offset if rolled_offset > self.recovery_point else None

@@ -99,7 +99,7 @@ class ProducerState:
     ) -> None:
         self._disk = disk
         self._directory = directory
-        self._producer_id_expiration_ms = producer_id_expiration_ms
+        self.producer_id_expiration_ms = producer_id_expiration_ms
         self._max_transaction_timeout_ms = max_transaction_timeout_ms
         self._producers: dict[int, ProducerEntry] = {}
         # Producer by first offset. Transactions open at rising offsets, so the first key is the least.
@@ -281,7 +281,7 @@ class ProducerState:
         self._ongoing = dict(sorted(open_transactions))
 
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
-        is_idle = now_ms - entry.last_timestamp >= self._producer_id_expiration_ms
+        is_idle = now_ms - entry.last_timestamp >= self.producer_id_expiration_ms
         return is_idle and entry.current_txn_first_offset is None
 
     def _forget_all(self) -> None:

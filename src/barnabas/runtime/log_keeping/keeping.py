@@ -129,7 +129,7 @@ class LogKeeping:
 
         Then `then` is called when that is done, with what went wrong if it could not be.
         """
-        if log.log_end_offset - log.recovery_point < log.config.flush_messages:
+        if not log.is_flush_wanted:
             return False
         self.flusher.flush(log, log.log_end_offset, then)
         return True
