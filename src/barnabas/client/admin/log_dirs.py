@@ -107,10 +107,13 @@ def describe_replica_log_dirs(cluster: Cluster, replicas: Iterable[Replica]) -> 
 
 
 def alter_replica_log_dirs(cluster: Cluster, targets: Mapping[Replica, str]) -> Outcomes[Replica]:
-    """Let replicas move to other directories of their brokers."""
+    """Let replicas move to other directories of their brokers; a broker that fails, fails its own only."""
     outcomes: Outcomes[Replica] = {}
     for broker_id, owned in _by_broker(targets).items():
-        outcomes |= _alter(cluster, broker_id, {replica: targets[replica] for replica in owned})
+        try:
+            outcomes |= _alter(cluster, broker_id, {replica: targets[replica] for replica in owned})
+        except ClientError as error:
+            outcomes |= dict.fromkeys(owned, error)
     return outcomes
 
 
