@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
-from confluent_kafka import Consumer, KafkaException, Message
+from confluent_kafka import KafkaException, Message
 
-from barnabas.cli.cluster_access import ToolError
 from barnabas.cli.console.deserializers import DeserializationError
 from barnabas.cli.console.formatters import Formatter, make_formatter
-from barnabas.cli.librdkafka.log_lines import client_logger, error_line, tool_logger
+from barnabas.cli.librdkafka.clients import open_consumer
+from barnabas.cli.librdkafka.log_lines import error_line, tool_logger
 from barnabas.cli.librdkafka.record_source import START_OFFSETS, RecordSource, Topics
-from barnabas.cli.librdkafka.settings import consumer_settings
 from barnabas.cli.options import UsageError
 from barnabas.cli.signals import exit_status, heeding_signals
 
@@ -118,21 +116,13 @@ class RecordPrinter:
 
 
 def _open(request: Request, err: TextIO) -> RecordSource:
-    translation = consumer_settings(request.properties)
-    log = tool_logger("org.apache.kafka.clients.consumer.ConsumerConfig", err)
-    for warning in translation.warnings:
-        log.warning(warning)
-    settings = translation.settings
-    try:
-        consumer = Consumer({**settings, "logger": client_logger(err)})
-        if request.topic is not None and request.partition is not None:
-            start = request.start if isinstance(request.start, int) else START_OFFSETS[request.start]
-            return RecordSource.of_partition(consumer, request.topic, request.partition, start)
-        return RecordSource(
-            consumer,
-            Topics(request.topic, re.compile(request.pattern) if request.pattern is not None else None),
-            start_offset=None if request.has_group else START_OFFSETS[settings["auto.offset.reset"]],
-            search_interval_s=int(settings["metadata.max.age.ms"]) / 1000,
-        )
-    except KafkaException as error:
-        raise ToolError(error_line(error.args[0])) from error
+    opened = open_consumer(request.properties, err, has_group=request.has_group, callbacks={})
+    if request.topic is not None and request.partition is not None:
+        start = request.start if isinstance(request.start, int) else START_OFFSETS[request.start]
+        return RecordSource.of_partition(opened.consumer, request.topic, request.partition, start)
+    return RecordSource(
+        opened.consumer,
+        Topics.of(request.topic, request.pattern),
+        start_offset=opened.start_offset,
+        search_interval_s=opened.search_interval_s,
+    )

@@ -9,14 +9,14 @@ import io
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, Final, TextIO
+from typing import BinaryIO, Final, TextIO
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message
 
 from barnabas.cli.cluster_access import ToolError
 from barnabas.cli.console.line_reader import LineReader, LineRecord
-from barnabas.cli.librdkafka.log_lines import client_logger, error_line, tool_logger
-from barnabas.cli.librdkafka.settings import producer_settings
+from barnabas.cli.librdkafka.clients import open_producer
+from barnabas.cli.librdkafka.log_lines import error_line, tool_logger
 from barnabas.cli.signals import InterruptedBySignal, heeding_signals, interrupt
 
 _TIMEOUT: Final = "org.apache.kafka.common.errors.TimeoutException"
@@ -35,20 +35,8 @@ class LineProducer:
         self._knows_topic = False
         self._log = tool_logger("org.apache.kafka.clients.producer.internals.ErrorLoggingCallback", err)
         self._refusal: KafkaError | None = None
-        log = tool_logger("org.apache.kafka.clients.producer.ProducerConfig", err)
-        translation = producer_settings(properties)
-        for warning in translation.warnings:
-            log.warning(warning)
-        settings: dict[str, Any] = {
-            **translation.settings,
-            "delivery.report.only.error": True,
-            "on_delivery": self._delivered,
-            "logger": client_logger(err),
-        }
-        try:
-            self._producer = Producer(settings)
-        except KafkaException as error:
-            raise ToolError(error_line(error.args[0])) from error
+        reports = {"delivery.report.only.error": True, "on_delivery": self._delivered}
+        self._producer = open_producer(properties, err, reports)
 
     def send_all(self, reader: LineReader, stdin: BinaryIO, prompt: TextIO | None) -> int:
         """Send every line, whatever becomes of it, and give the exit status. ToolError where one cannot be sent."""

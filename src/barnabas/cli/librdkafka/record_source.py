@@ -43,6 +43,10 @@ class Topics:
     name: str | None = None
     pattern: re.Pattern[str] | None = None
 
+    @classmethod
+    def of(cls, name: str | None, expression: str | None) -> Topics:
+        return cls(name, None if expression is None else re.compile(expression))
+
     def find(self, consumer: Consumer) -> dict[str, list[int]]:
         """The topics that are there, with their partitions; none while the cluster cannot be reached."""
         try:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-from confluent_kafka import Consumer, KafkaException, Message
+from confluent_kafka import KafkaException, Message
 
 from barnabas.cli.cluster_access import ToolError
-from barnabas.cli.librdkafka.log_lines import client_logger, error_line, tool_logger
-from barnabas.cli.librdkafka.record_source import START_OFFSETS, RecordSource, Topics
-from barnabas.cli.librdkafka.settings import consumer_settings
+from barnabas.cli.librdkafka.clients import open_consumer
+from barnabas.cli.librdkafka.log_lines import error_line
+from barnabas.cli.librdkafka.record_source import RecordSource, Topics
 from barnabas.cli.perf.java_dates import format_date
 from barnabas.cli.perf.java_numbers import decimal, ratio
-from barnabas.cli.perf.metrics import METRICS_SETTINGS, MetricsCollector
+from barnabas.cli.perf.metrics import MetricsCollector
 from barnabas.cli.perf.statistics import BYTES_PER_MB
 from barnabas.cli.signals import InterruptedBySignal, heeding_signals, interrupt
 
@@ -29,31 +28,27 @@ _POLL_S: Final = 0.1
 def measure_consumer(test: ConsumerTest, out: TextIO, err: TextIO) -> int:
     """Run the test and print its lines; the exit status. ToolError where the cluster cannot be used for it."""
     metrics = MetricsCollector()
-    translation = consumer_settings(test.properties)
-    log = tool_logger("org.apache.kafka.clients.consumer.ConsumerConfig", err)
-    for warning in translation.warnings:
-        log.warning(warning)
-    settings: dict[str, Any] = {**translation.settings, "logger": client_logger(err)}
-    if not test.has_group:
-        settings["enable.auto.commit"] = "false"
-    if test.prints_metrics:
-        settings |= METRICS_SETTINGS | {"stats_cb": metrics.collect}
+    opened = open_consumer(
+        test.properties,
+        err,
+        has_group=test.has_group,
+        callbacks=metrics.callbacks if test.prints_metrics else {},
+    )
+    progress = ConsumerProgress(test, _now_ms(), out)
     try:
-        consumer = Consumer(settings)
-        progress = ConsumerProgress(test, time.time() * 1000, out)
         source = RecordSource(
-            consumer,
-            Topics(test.topic, re.compile(test.pattern) if test.pattern is not None else None),
-            start_offset=None if test.has_group else START_OFFSETS[settings["auto.offset.reset"]],
-            search_interval_s=int(settings["metadata.max.age.ms"]) / 1000,
-            assigned=lambda: progress.assigned(time.time() * 1000),
-            revoked=lambda: progress.revoked(time.time() * 1000),
+            opened.consumer,
+            Topics.of(test.topic, test.pattern),
+            start_offset=opened.start_offset,
+            search_interval_s=opened.search_interval_s,
+            assigned=lambda: progress.assigned(_now_ms()),
+            revoked=lambda: progress.revoked(_now_ms()),
         )
         try:
             with heeding_signals(interrupt):
                 consume(test, source, progress, out)
                 if test.prints_metrics:
-                    metrics.print_latest(consumer.poll, out)
+                    metrics.print_latest(opened.consumer.poll, out)
         finally:
             source.close()
     except KafkaException as error:
@@ -70,7 +65,7 @@ def consume(test: ConsumerTest, source: RecordSource, progress: ConsumerProgress
         messages = source.receive(BATCH_MAX, _POLL_S)
         if messages:
             last_s = time.monotonic()
-            progress.received(messages, time.time() * 1000)
+            progress.received(messages, _now_ms())
     if progress.count < test.record_count:
         print(
             f"WARNING: Exiting before consuming the expected number of records: timeout ({test.timeout_ms} ms) "
@@ -78,7 +73,7 @@ def consume(test: ConsumerTest, source: RecordSource, progress: ConsumerProgress
             file=out,
         )
     if not test.is_detailed:
-        progress.print_total(time.time() * 1000)
+        progress.print_total(_now_ms())
 
 
 class ConsumerProgress:
@@ -159,3 +154,7 @@ class ConsumerProgress:
 
     def _date(self, time_ms: float) -> str:
         return format_date(datetime.fromtimestamp(time_ms / 1000), self._test.date_format)
+
+
+def _now_ms() -> float:
+    return time.time() * 1000

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TextIO
 
 _INTERVAL_MS: Final = 100
-METRICS_SETTINGS: Final = {"statistics.interval.ms": str(_INTERVAL_MS)}
 _WAIT_S: Final = 5.0
 
 
@@ -21,7 +20,12 @@ class MetricsCollector:
     def __init__(self) -> None:
         self._latest: str | None = None
 
-    def collect(self, statistics: str) -> None:
+    @property
+    def callbacks(self) -> dict[str, Any]:
+        """The settings by which a client tells."""
+        return {"statistics.interval.ms": str(_INTERVAL_MS), "stats_cb": self._collect}
+
+    def _collect(self, statistics: str) -> None:
         self._latest = statistics
 
     def print_latest(self, poll: Callable[[float], object], out: TextIO) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from barnabas.cli.cluster_access import ToolError
-from barnabas.cli.librdkafka.log_lines import client_logger, error_line, tool_logger
-from barnabas.cli.librdkafka.settings import producer_settings
-from barnabas.cli.perf.metrics import METRICS_SETTINGS, MetricsCollector
+from barnabas.cli.librdkafka.clients import open_producer
+from barnabas.cli.librdkafka.log_lines import error_line
+from barnabas.cli.perf.metrics import MetricsCollector
 from barnabas.cli.perf.statistics import ProducerStatistics
 from barnabas.cli.perf.throttle import Throttle
 from barnabas.cli.signals import InterruptedBySignal, heeding_signals, interrupt
@@ -26,15 +26,8 @@ _FULL_POLL_S: Final = 0.01
 def measure_producer(test: ProducerTest, out: TextIO, err: TextIO) -> int:
     """Run the test and print its lines; the exit status. ToolError where the cluster cannot be used for it."""
     metrics = MetricsCollector()
-    translation = producer_settings(test.properties)
-    log = tool_logger("org.apache.kafka.clients.producer.ProducerConfig", err)
-    for warning in translation.warnings:
-        log.warning(warning)
-    settings: dict[str, Any] = {**translation.settings, "logger": client_logger(err)}
-    if test.prints_metrics:
-        settings |= METRICS_SETTINGS | {"stats_cb": metrics.collect}
+    producer = open_producer(test.properties, err, metrics.callbacks if test.prints_metrics else {})
     try:
-        producer = Producer(settings)
         with heeding_signals(interrupt):
             run = _Run(test, producer, out, err)
             run.send_all()
