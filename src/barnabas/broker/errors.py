@@ -20,7 +20,3 @@ class InvalidFetchSessionEpoch(ApiError):
 
 class InvalidProducerIdMapping(ApiError):
     code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
-
-
-class TransactionalIdAuthorizationFailed(ApiError):
-    code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

@@ -18,7 +18,7 @@ from barnabas.broker.routing import Route, ServedBy
 from barnabas.protocol.api import APIS, ApiKey
 from barnabas.protocol.codec import encode
 from barnabas.protocol.embedded.default_principal import DefaultPrincipalData
-from barnabas.protocol.errors import ApiError, ErrorCode
+from barnabas.protocol.errors import ApiError, ErrorCode, UnknownServerError
 from barnabas.protocol.framing import frame_request, read_response
 from barnabas.protocol.messages import RESPONSES
 from barnabas.protocol.messages.envelope import EnvelopeRequest, EnvelopeResponse
@@ -53,10 +53,6 @@ FORWARDED: Final = (
 AskController = Callable[[Message, int], Awaitable[Any]]
 Refuse = Callable[[Message, ApiError, int], Message | None]
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
-
-
-class UnknownServerError(ApiError):
-    code = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 class Forwarding:

@@ -25,10 +25,9 @@ from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage
 from barnabas.metadata.topics import NO_LEADER, UNASSIGNED_DIRECTORY, Partition, Topic
 from barnabas.ports.disk import Buffer
-from barnabas.protocol.errors import ApiError, InconsistentTopicId, KafkaStorageError
+from barnabas.protocol.errors import ApiError, InconsistentTopicId, KafkaStorageError, NotLeaderOrFollower
 from barnabas.protocol.uuid import Uuid
 from barnabas.records.batch import NO_LEADER_EPOCH
-from barnabas.replication.errors import NotLeaderOrFollower
 from barnabas.replication.follower import Follower
 from barnabas.replication.leader import Leader
 from barnabas.replication.replica import Replica

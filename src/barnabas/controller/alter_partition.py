@@ -8,7 +8,6 @@ from typing import Final
 from barnabas.controller.brokers import check_broker_epoch
 from barnabas.controller.decision import Decision, Operation, RequestContext, Situation
 from barnabas.controller.errors import (
-    FencedLeaderEpoch,
     IneligibleReplica,
     InvalidRequest,
     InvalidUpdateVersion,
@@ -19,7 +18,7 @@ from barnabas.controller.errors import (
 )
 from barnabas.controller.planner import PartitionPlanner
 from barnabas.metadata.topics import LeaderRecoveryState, Partition, Topic
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, FencedLeaderEpoch
 from barnabas.protocol.messages.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionResponse,

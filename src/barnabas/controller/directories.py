@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from barnabas.controller.brokers import check_broker_epoch, is_online
 from barnabas.controller.decision import Decision, Operation, RequestContext, Situation
-from barnabas.controller.errors import NotLeaderOrFollower, UnknownTopicId, UnknownTopicOrPartition
+from barnabas.controller.errors import UnknownTopicId, UnknownTopicOrPartition
 from barnabas.controller.partition_change import Election
 from barnabas.controller.planner import PartitionPlanner
 from barnabas.metadata.topics import Partition, Topic
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, NotLeaderOrFollower
 from barnabas.protocol.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,

@@ -46,10 +46,6 @@ class EligibleLeadersNotAvailable(ApiError):
     code = ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
 
 
-class FencedLeaderEpoch(ApiError):
-    code = ErrorCode.FENCED_LEADER_EPOCH
-
-
 class InconsistentClusterId(ApiError):
     code = ErrorCode.INCONSISTENT_CLUSTER_ID
 
@@ -108,10 +104,6 @@ class NoReassignmentInProgress(ApiError):
 
 class NotController(ApiError):
     code = ErrorCode.NOT_CONTROLLER
-
-
-class NotLeaderOrFollower(ApiError):
-    code = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 class PreferredLeaderNotAvailable(ApiError):

@@ -180,6 +180,10 @@ class DuplicateSequenceNumber(ApiError):
     code = ErrorCode.DUPLICATE_SEQUENCE_NUMBER
 
 
+class FencedLeaderEpoch(ApiError):
+    code = ErrorCode.FENCED_LEADER_EPOCH
+
+
 class InconsistentTopicId(ApiError):
     code = ErrorCode.INCONSISTENT_TOPIC_ID
 
@@ -202,6 +206,10 @@ class InvalidTxnState(ApiError):
 
 class KafkaStorageError(ApiError):
     code = ErrorCode.KAFKA_STORAGE_ERROR
+
+
+class NotLeaderOrFollower(ApiError):
+    code = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 class OffsetOutOfRange(ApiError):
@@ -230,6 +238,10 @@ class TransactionCoordinatorFenced(ApiError):
 
 class UnknownProducerId(ApiError):
     code = ErrorCode.UNKNOWN_PRODUCER_ID
+
+
+class UnknownServerError(ApiError):
+    code = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 class UnsupportedCompressionType(ApiError):

@@ -6,16 +6,8 @@ from __future__ import annotations
 from barnabas.protocol.errors import ApiError, ErrorCode
 
 
-class FencedLeaderEpoch(ApiError):
-    code = ErrorCode.FENCED_LEADER_EPOCH
-
-
 class NotEnoughReplicas(ApiError):
     code = ErrorCode.NOT_ENOUGH_REPLICAS
-
-
-class NotLeaderOrFollower(ApiError):
-    code = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 class OffsetNotAvailable(ApiError):

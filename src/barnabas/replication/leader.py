@@ -11,7 +11,8 @@ from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.topics import Partition
 from barnabas.ports.disk import Buffer
-from barnabas.replication.errors import NotEnoughReplicas, NotLeaderOrFollower, OffsetNotAvailable, UnknownLeaderEpoch
+from barnabas.protocol.errors import NotLeaderOrFollower
+from barnabas.replication.errors import NotEnoughReplicas, OffsetNotAvailable, UnknownLeaderEpoch
 from barnabas.replication.replica import ANY_EPOCH, Replica
 
 # A follower that has not fetched in this leader epoch: how far its log goes is not known.

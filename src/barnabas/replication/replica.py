@@ -9,7 +9,8 @@ from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.read import Isolation
 from barnabas.metadata.topics import Partition
-from barnabas.replication.errors import FencedLeaderEpoch, NotLeaderOrFollower, UnknownLeaderEpoch
+from barnabas.protocol.errors import FencedLeaderEpoch, NotLeaderOrFollower
+from barnabas.replication.errors import UnknownLeaderEpoch
 
 ANY_EPOCH = -1
 

@@ -12,13 +12,8 @@ from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.topics import UNASSIGNED_DIRECTORY, Partition
-from barnabas.replication.errors import (
-    FencedLeaderEpoch,
-    NotEnoughReplicas,
-    NotLeaderOrFollower,
-    OffsetNotAvailable,
-    UnknownLeaderEpoch,
-)
+from barnabas.protocol.errors import FencedLeaderEpoch, NotLeaderOrFollower
+from barnabas.replication.errors import NotEnoughReplicas, OffsetNotAvailable, UnknownLeaderEpoch
 from barnabas.replication.follower import Follower
 from barnabas.replication.leader import Leader
 from barnabas.sim.disk import SimDisk

@@ -14,10 +14,11 @@ from typing import Final
 from barnabas.broker.call import Call, Outcome
 from barnabas.broker.client_quotas import describe_client_quotas
 from barnabas.broker.routing import Route, ServedBy
+from barnabas.controller.errors import DelegationTokenRequestNotAllowed
 from barnabas.controller.operations import OPERATIONS
 from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.api import APIS, ApiKey
-from barnabas.protocol.errors import ApiError, ErrorCode
+from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from barnabas.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 from barnabas.protocol.messages.describe_delegation_token import (
@@ -37,10 +38,6 @@ TOKEN_CHANGES: Final = (
     ApiKey.RENEW_DELEGATION_TOKEN,
     ApiKey.EXPIRE_DELEGATION_TOKEN,
 )
-
-
-class DelegationTokenRequestNotAllowed(ApiError):  # noqa: N818 (called as Kafka calls it)
-    code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 class DescribeAccess:

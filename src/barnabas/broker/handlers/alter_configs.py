@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from barnabas.broker.call import Call, Outcome, Pending
-from barnabas.broker.forwarding import Forwarding, UnknownServerError
+from barnabas.broker.forwarding import Forwarding
 from barnabas.broker.logger_configs import LoggerConfigs, check_own_id
 from barnabas.broker.node_configs import RunningConfigs, followed
 from barnabas.broker.routing import Route, ServedBy
@@ -24,7 +24,7 @@ from barnabas.controller.errors import InvalidRequest
 from barnabas.metadata.configs import ConfigResourceType
 from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.api import APIS, ApiKey
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, UnknownServerError
 from barnabas.protocol.messages import alter_configs as legacy
 from barnabas.protocol.messages import incremental_alter_configs as incremental
 

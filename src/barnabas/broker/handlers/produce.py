@@ -11,7 +11,7 @@ from struct import Struct as Layout
 from typing import Final, NamedTuple
 
 from barnabas.broker.call import Call, Disconnect, Outcome, Pending
-from barnabas.broker.errors import InvalidProducerIdMapping, TransactionalIdAuthorizationFailed
+from barnabas.broker.errors import InvalidProducerIdMapping
 from barnabas.broker.internal_topics import INTERNAL_TOPICS
 from barnabas.broker.nodes import alive_node
 from barnabas.broker.recoding import RunOffLoop, needs_recoding, recode
@@ -43,6 +43,7 @@ from barnabas.records.batch import (
 from barnabas.records.compression import Compression
 from barnabas.records.validation import RejectedRecords, RejectedTimestamps
 from barnabas.replication.leader import Leader
+from barnabas.security.errors import TransactionalIdAuthorizationFailed
 
 VERSIONS: Final = APIS[ApiKey.PRODUCE].versions
 ZSTD_SINCE: Final = 7

@@ -13,14 +13,10 @@ from typing import Any, Final
 
 from barnabas.controller.decision import CommittedView, Decision, Operation, Query, RequestContext, Situation
 from barnabas.controller.tasks import Outcome, PeriodicTask
-from barnabas.protocol.errors import ApiError, ErrorCode
+from barnabas.protocol.errors import ApiError, UnknownServerError
 from barnabas.protocol.schema import Message
 
 LOG: Final = logging.getLogger(__name__)
-
-
-class UnknownServerError(ApiError):
-    code = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 def guarded_operations(operations: Mapping[type[Message], Operation]) -> dict[type[Message], Operation]:

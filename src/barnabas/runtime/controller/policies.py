@@ -14,8 +14,7 @@ from typing import Any, Final, TypeVar
 from barnabas.config.server_config import ServerConfig
 from barnabas.config.setting import ConfigError
 from barnabas.controller.policies import Policies
-from barnabas.protocol.errors import ApiError
-from barnabas.runtime.controller.guarded import UnknownServerError
+from barnabas.protocol.errors import ApiError, UnknownServerError
 
 LOG: Final = logging.getLogger(__name__)
 

@@ -10,11 +10,10 @@ import pytest
 from barnabas.controller.decision import Decision, Operation, Query, RequestContext, Situation
 from barnabas.controller.errors import NotController
 from barnabas.controller.tasks import Outcome, PeriodicTask
-from barnabas.protocol.errors import ApiError
+from barnabas.protocol.errors import ApiError, UnknownServerError
 from barnabas.protocol.messages.describe_cluster import DescribeClusterRequest
 from barnabas.protocol.schema import Message
 from barnabas.runtime.controller.guarded import (
-    UnknownServerError,
     guarded_operations,
     guarded_queries,
     guarded_tasks,

@@ -10,7 +10,7 @@ import pytest
 from barnabas.config.server_config import ServerConfig, parse_server_config
 from barnabas.config.setting import ConfigError
 from barnabas.controller.policies import ConfigChange, NewTopic, PolicyViolation
-from barnabas.runtime.controller.guarded import UnknownServerError
+from barnabas.protocol.errors import UnknownServerError
 from barnabas.runtime.controller.policies import load_policies
 
 HERE = __name__
