@@ -10,7 +10,6 @@ import asyncio
 import importlib.util
 import multiprocessing
 import os
-import random
 import socket
 import tempfile
 import time
@@ -21,28 +20,21 @@ from statistics import median
 from struct import Struct as Layout
 from typing import Any, cast
 
-from barnabas.broker.call import Call
-from barnabas.broker.dispatch import Dispatcher
-from barnabas.broker.routing import Route, ServedBy, build_table
-from barnabas.log.log_config import LogConfig
-from barnabas.log.partition_log import PartitionLog
-from barnabas.protocol.api import APIS, ApiKey
 from barnabas.protocol.framing import frame_request
 from barnabas.protocol.messages import fetch, produce
 from barnabas.records.build import build_batch
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
-from barnabas.runtime.disk import PosixDisk
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.socket_server import SocketServer
 from barnabas.runtime.socket_settings import SocketSettings
+from bench.hosted_topic import TOPIC, HostedTopic
 from bench.measure import Row
 
 TITLE = "network: CPU of the server for a request, five in flight"
 IN_FLIGHT = 5
 ROUNDS = 5
 PARTITIONS = 6
-NOW_MS = 1_700_000_000_000
 SIZE = Layout(">i")
 PRODUCE_VERSION, FETCH_VERSION = 11, 12
 
@@ -127,11 +119,12 @@ def _response_bytes(port: int, frame: bytes) -> int:
 
 
 def _produce_frames(records: int, record_bytes: int) -> list[bytes]:
-    batch = build_batch([Record(i, NOW_MS + i, b"key-%04d" % i, os.urandom(record_bytes)) for i in range(records)])
+    now_ms = SystemClock().now_ms()
+    batch = build_batch([Record(i, now_ms + i, b"key-%04d" % i, os.urandom(record_bytes)) for i in range(records)])
     frames = []
     for partition in range(PARTITIONS):
         data = produce.PartitionProduceData(index=partition, records=memoryview(batch))
-        topic = produce.TopicProduceData(name="bench", partition_data=[data])
+        topic = produce.TopicProduceData(name=TOPIC, partition_data=[data])
         request = produce.ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[topic])
         frames.append(b"".join(frame_request(request, PRODUCE_VERSION, partition, "bench")))
     return frames
@@ -141,7 +134,7 @@ def _fetch_frames(max_bytes: int) -> list[bytes]:
     frames = []
     for partition in range(PARTITIONS):
         asked = fetch.FetchPartition(partition=partition, fetch_offset=0, partition_max_bytes=max_bytes)
-        topic = fetch.FetchTopic(topic="bench", partitions=[asked])
+        topic = fetch.FetchTopic(topic=TOPIC, partitions=[asked])
         request = fetch.FetchRequest(max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[topic])
         frames.append(b"".join(frame_request(request, FETCH_VERSION, partition, "bench")))
     return frames
@@ -191,65 +184,12 @@ def serve_log(pipe: Pipe, loop_name: str) -> None:
     """Real requests into and out of real logs, without a cluster around them."""
     loop = _make_loop(loop_name)
     with tempfile.TemporaryDirectory() as directory:
-        logs = Logs(directory)
-        server = SocketServer(loop, SystemClock(), SocketSettings(), Registry())
-        _, port = server.listen("PLAINTEXT", "127.0.0.1", 0, Dispatcher(build_table(logs.routes)))
+        clock = SystemClock()
+        hosted = HostedTopic(f"{directory}/logs", PARTITIONS, clock.now_ms())
+        server = SocketServer(loop, clock, SocketSettings(), Registry())
+        _, port = server.listen("PLAINTEXT", "127.0.0.1", 0, hosted.dispatcher)
         pipe.send(port)
         _obey(loop, pipe)
-
-
-class Logs:
-    """A topic of six partitions."""
-
-    def __init__(self, directory: str) -> None:
-        config = LogConfig(segment_bytes=256 * 1024 * 1024)
-        disk = PosixDisk()
-        self._logs = [
-            PartitionLog(disk, f"{directory}/bench-{index}", config, rng=random.Random(1), now_ms=NOW_MS)
-            for index in range(PARTITIONS)
-        ]
-
-    @property
-    def routes(self) -> tuple[Route, ...]:
-        return (
-            Route(ApiKey.PRODUCE, APIS[ApiKey.PRODUCE].versions, ServedBy.BROKER, self.produce),
-            Route(ApiKey.FETCH, APIS[ApiKey.FETCH].versions, ServedBy.BROKER, self.fetch),
-        )
-
-    def produce(self, request: produce.ProduceRequest, call: Call) -> produce.ProduceResponse:
-        topics = []
-        for topic in request.topic_data:
-            partitions = []
-            for data in topic.partition_data:
-                log = self._logs[data.index]
-                info = log.append_as_leader(cast(memoryview, data.records), 0, call.now_ms)
-                log.increment_high_watermark(log.log_end_offset)
-                partitions.append(
-                    produce.PartitionProduceResponse(
-                        index=data.index, error_code=0, base_offset=info.first_offset, log_start_offset=0
-                    )
-                )
-            topics.append(produce.TopicProduceResponse(name=topic.name, partition_responses=partitions))
-        return produce.ProduceResponse(responses=topics)
-
-    def fetch(self, request: fetch.FetchRequest, call: Call) -> fetch.FetchResponse:  # noqa: ARG002 (a handler's shape)
-        topics = []
-        for topic in request.topics:
-            partitions = []
-            for asked in topic.partitions:
-                log = self._logs[asked.partition]
-                read = log.read(asked.fetch_offset, asked.partition_max_bytes)
-                partitions.append(
-                    fetch.PartitionData(
-                        partition_index=asked.partition,
-                        error_code=0,
-                        high_watermark=log.high_watermark,
-                        aborted_transactions=None,
-                        records=read.region,
-                    )
-                )
-            topics.append(fetch.FetchableTopicResponse(topic=topic.topic, partitions=partitions))
-        return fetch.FetchResponse(throttle_time_ms=0, responses=topics)
 
 
 def serve_bare(pipe: Pipe, loop_name: str, response_bytes: int) -> None:
