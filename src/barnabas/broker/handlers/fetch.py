@@ -24,6 +24,7 @@ from barnabas.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
+    LeaderIdAndEpoch,
     NodeEndpoint,
 )
 from barnabas.protocol.uuid import Uuid
@@ -156,7 +157,7 @@ class Fetch:
                 answer.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             if call.version >= LEADER_HINTS_SINCE and answer.error_code in _LEADER_HINT_ERRORS:
                 leader_id, leader_epoch = self._replicas.current_leader(key, partition)
-                answer.current_leader.leader_id, answer.current_leader.leader_epoch = leader_id, leader_epoch
+                answer.current_leader = LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=leader_epoch)
                 node = alive_node(self._replicas.image, leader_id, call.client.listener)
                 if node is not None:
                     nodes[node.node_id] = node

@@ -7,27 +7,36 @@ reading can be done again, when it had too little and something has happened sin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.broker.fetch_sessions import Answers, PartitionKey, records_bytes
 from barnabas.broker.replicas import Replicas
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.read import Isolation, LogRead
 from barnabas.protocol.errors import ApiError, ErrorCode, OffsetOutOfRange
-from barnabas.protocol.messages.fetch import AbortedTransaction, EpochEndOffset, FetchPartition, PartitionData
+from barnabas.protocol.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchPartition,
+    LeaderIdAndEpoch,
+    PartitionData,
+    SnapshotId,
+)
 from barnabas.replication.leader import Leader
 from barnabas.replication.replica import Replica
 
 _NO_EPOCH: Final = -1
 _UNKNOWN: Final = -1
+# What most answers say in these fields; nobody changes them.
+_NO_DIVERGENCE: Final = EpochEndOffset()
+_NO_HINT: Final = LeaderIdAndEpoch()
+_NO_SNAPSHOT: Final = SnapshotId()
 
 # Of a leader, the rack, the listener and the fetch offset of a consumer: the replica that it had better ask.
 SelectReplica = Callable[[Leader, str, str, int], int | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchTerms:
+class FetchTerms(NamedTuple):
     """Who reads, how far, and how much at once. `is_for_leader` is what followers do not answer."""
 
     replica_id: int
@@ -149,6 +158,9 @@ def _answer(replica: Replica, partition: int, read: LogRead | None) -> Partition
         high_watermark=log.high_watermark,
         last_stable_offset=log.last_stable_offset,
         log_start_offset=log.log_start_offset,
+        diverging_epoch=_NO_DIVERGENCE,
+        current_leader=_NO_HINT,
+        snapshot_id=_NO_SNAPSHOT,
         aborted_transactions=aborted,
         records=b"" if read is None or read.is_first_batch_cut else read.region,
     )
