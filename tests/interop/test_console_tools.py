@@ -7,97 +7,56 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka import Producer
 
-from barnabas.cli import console_consumer, console_producer, consumer_perf, dump_log, producer_perf
+from barnabas.cli import consumer_perf, dump_log, producer_perf
 from barnabas.cli.librdkafka.settings import consumer_settings, producer_settings
 from barnabas.config.setting import ConfigError
 from interop.apache_broker import ApacheBroker
-from interop.referee import PROGRAMS, ToolOutput, Tools, java_command, run_java
+from interop.both_consoles import (
+    CONSUMER,
+    CONSUMER_PERF,
+    PRODUCER,
+    PRODUCER_PERF,
+    Broker,
+    apaches_producer,
+    our_consumer,
+    our_perf,
+    our_producer,
+    said,
+)
+from interop.our_broker import OurBroker
+from interop.referee import PROGRAMS, ToolOutput, Tools, run_java
 
 pytestmark = pytest.mark.referee
 
-PRODUCER = "org.apache.kafka.tools.ConsoleProducer"
-CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-PRODUCER_PERF = "org.apache.kafka.tools.ProducerPerformance"
-CONSUMER_PERF = "org.apache.kafka.tools.ConsumerPerformance"
 SERIALIZATION = "org.apache.kafka.common.serialization."
-
-# What Java's logger and its stack traces add, and advice that is Apache's own.
-NOISE = re.compile(
-    r"(?:^\[.*\] (?:INFO|WARN|ERROR) .*|^\s+at .*|^\s+\.\.\. \d+ more|^Caused by: .*|^The consumer rebalance .*)\n"
-    r"|^joptsimple\.\w+: ",
-    re.MULTILINE,
-)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-class Broker:
-    """Where the tools are tried, and where its log is."""
-
-    def __init__(self, bootstrap_servers: str, log_directory: Path) -> None:
-        self.bootstrap_servers = bootstrap_servers
-        self.log_directory = log_directory
-
-    def create(self, topic: str, partitions: int = 1, config: dict[str, str] | None = None) -> str:
-        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
-        admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})])[topic].result(30)
-        return topic
-
-    def records(self, topic: str, count: int) -> list[tuple[int, bytes | None, bytes | None, object]]:
-        """Partition, key, value and headers of the first records of a topic, in the order of their partitions."""
-        consumer = Consumer({"bootstrap.servers": self.bootstrap_servers, "group.id": "judge"})
-        try:
-            partitions = consumer.list_topics(topic).topics[topic].partitions
-            consumer.assign([TopicPartition(topic, each, OFFSET_BEGINNING) for each in partitions])
-            found = consumer.consume(count, 30)
-        finally:
-            consumer.close()
-        assert len(found) == count
-        return sorted(
-            ((message.partition() or 0, message.key(), message.value(), message.headers()) for message in found),
-            key=lambda record: record[0],
-        )
+@pytest.fixture(scope="module")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Also where Apache's consumers need a group."""
+    with ApacheBroker(tmp_path_factory.mktemp("apache")) as running:
+        yield Broker(running.bootstrap_servers, running.log_directory)
 
 
-@pytest.fixture(scope="module", params=["apache"])
-def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with ApacheBroker(tmp_path_factory.mktemp(request.param)) as apache:
-        yield Broker(apache.bootstrap_servers, apache.log_directory)
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with OurBroker(tmp_path_factory.mktemp("ours")) as running:
+        yield Broker(running.bootstrap_servers, running.log_directory)
 
 
-def our_producer(*words: str, stdin: str = "") -> ToolOutput:
-    out, err = StringIO(), StringIO()
-    status = console_producer.run(words, BytesIO(stdin.encode()), out, err)
-    return ToolOutput(status, out.getvalue(), err.getvalue())
-
-
-def apaches_producer(*words: str, stdin: str = "") -> ToolOutput:
-    done = subprocess.run(java_command(PRODUCER, *words), input=stdin, capture_output=True, encoding="utf-8")
-    return ToolOutput(done.returncode, done.stdout, done.stderr)
-
-
-def our_consumer(*words: str) -> ToolOutput:
-    out, err, records = StringIO(), StringIO(), BytesIO()
-    status = console_consumer.run(words, out, err, records)
-    return ToolOutput(status, out.getvalue() + records.getvalue().decode("utf-8", "replace"), err.getvalue())
-
-
-def our_perf(run: Callable[..., int], *words: str) -> ToolOutput:
-    out, err = StringIO(), StringIO()
-    return ToolOutput(run(words, out, err), out.getvalue(), err.getvalue())
-
-
-def said(err: str) -> str:
-    return NOISE.sub("", err)
+@pytest.fixture(scope="module", params=["apache", "ours"])
+def broker(request: pytest.FixtureRequest) -> Broker:
+    found: Broker = request.getfixturevalue(request.param)
+    return found
 
 
 # The console producer
@@ -189,8 +148,8 @@ def test_records_are_compressed_as_asked_for(broker: Broker, codec: str) -> None
         ("--bootstrap-server {b} --topic t --line-reader no.such.Reader", ""),
     ],
 )
-def test_both_producers_refuse_the_same(tools: Tools, broker: Broker, arguments: str, lines: str) -> None:
-    words = arguments.format(b=broker.bootstrap_servers).split()
+def test_both_producers_refuse_the_same(tools: Tools, apache: Broker, arguments: str, lines: str) -> None:
+    words = arguments.format(b=apache.bootstrap_servers).split()
     ours = our_producer(*words, stdin=lines)
     # Without lines it ends before it reads the input, which it has to itself only in a JVM of its own.
     apaches = apaches_producer(*words, stdin=lines) if lines else tools.run(PRODUCER, *words)
@@ -220,10 +179,10 @@ def test_both_producers_log_what_is_not_taken_and_go_on(broker: Broker) -> None:
 
 
 @pytest.fixture(scope="module")
-def filled(broker: Broker) -> str:
+def filled(apache: Broker) -> str:
     """A topic of one partition whose records have every part, or lack it."""
-    topic = broker.create("filled")
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    topic = apache.create("filled")
+    producer = Producer({"bootstrap.servers": apache.bootstrap_servers})
     producer.produce(topic, b"plain")
     producer.produce(topic, "가나".encode(), "열쇠".encode(), headers=[("a", b"1"), ("b", None), ("a", b"2")])
     producer.produce(topic, None, b"key of nothing")
@@ -234,7 +193,7 @@ def filled(broker: Broker) -> str:
 
 
 @pytest.fixture(scope="module")
-def numbers(broker: Broker) -> dict[str, str]:
+def numbers(apache: Broker) -> dict[str, str]:
     """Topics of values that Java's deserializers read, by the names of their types."""
     values = {
         "Integer": [struct.pack(">i", each) for each in (0, -1, 2**31 - 1)],
@@ -247,9 +206,9 @@ def numbers(broker: Broker) -> dict[str, str]:
         "Bytes": [bytes(range(256))],
         "String": ["가".encode(), b"bad \xff utf"],
     }
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    producer = Producer({"bootstrap.servers": apache.bootstrap_servers})
     for name, each in values.items():
-        broker.create(f"numbers-{name}")
+        apache.create(f"numbers-{name}")
         for value in each:
             producer.produce(f"numbers-{name}", value)
     producer.flush()
@@ -258,6 +217,8 @@ def numbers(broker: Broker) -> dict[str, str]:
 
 def compare_consumers(tools: Tools, broker: Broker, *words: str) -> ToolOutput:
     arguments = ["--bootstrap-server", broker.bootstrap_servers, *words]
+    if "--timeout-ms" not in words:
+        arguments += ["--timeout-ms", "20000"]  # Of a record that does not come the test fails, and does not hang.
     ours, apaches = our_consumer(*arguments), tools.run(CONSUMER, *arguments)
     assert (ours.status, ours.out) == (apaches.status, apaches.out)
     assert said(ours.err) == said(apaches.err)
@@ -280,18 +241,27 @@ def compare_consumers(tools: Tools, broker: Broker, *words: str) -> ToolOutput:
         "value.deserializer=no.such.Deserializer",
     ],
 )
-def test_both_consumers_print_the_same_parts(tools: Tools, broker: Broker, filled: str, properties: str) -> None:
+def test_both_consumers_print_the_same_parts(tools: Tools, apache: Broker, filled: str, properties: str) -> None:
     words = [word for each in properties.split() for word in ("--formatter-property", each)]
-    output = compare_consumers(tools, broker, "--topic", filled, "--from-beginning", "--max-messages", "5", *words)
+    output = compare_consumers(tools, apache, "--topic", filled, "--from-beginning", "--max-messages", "5", *words)
     assert output.status == 0
     assert output.err.endswith("Processed a total of 5 messages\n")
 
 
 @pytest.mark.parametrize("kind", ["Integer", "Long", "Short", "Double", "Float", "Boolean", "UUID", "Bytes", "String"])
-def test_both_consumers_deserialize_alike(tools: Tools, broker: Broker, numbers: dict[str, str], kind: str) -> None:
+def test_both_consumers_deserialize_alike(tools: Tools, apache: Broker, numbers: dict[str, str], kind: str) -> None:
     deserializer = f"{SERIALIZATION}{kind}Deserializer"
     words = ["--topic", numbers[kind], "--from-beginning", "--max-messages", "1", "--value-deserializer", deserializer]
-    compare_consumers(tools, broker, *words)
+    compare_consumers(tools, apache, *words)
+
+
+@pytest.mark.parametrize("start", ["0", "1", "earliest", "3"])
+def test_both_consumers_read_a_partition_from_a_start(tools: Tools, broker: Broker, start: str) -> None:
+    topic = broker.create(f"from-{start}")
+    at = ["--bootstrap-server", broker.bootstrap_servers, "--topic", topic]
+    assert our_producer(*at, stdin="a\nb\nc\nd\n").status == 0
+    words = ["--topic", topic, "--partition", "0", "--offset", start, "--max-messages", "1"]
+    assert compare_consumers(tools, broker, *words).out == {"1": "b\n", "3": "d\n"}.get(start, "a\n")
 
 
 @pytest.mark.parametrize(
@@ -316,36 +286,24 @@ def test_both_consumers_deserialize_alike(tools: Tools, broker: Broker, numbers:
     ],
 )
 @pytest.mark.usefixtures("filled")
-def test_both_consumers_read_the_same(tools: Tools, broker: Broker, arguments: str) -> None:
+def test_both_consumers_read_the_same(tools: Tools, apache: Broker, arguments: str) -> None:
     if "--group" in arguments:
         # Each side has a group of its own, or the second would go on where the first has ended.
-        words = ["--bootstrap-server", broker.bootstrap_servers, *arguments.split()]
+        words = ["--bootstrap-server", apache.bootstrap_servers, *arguments.split()]
         ours = our_consumer(*words)
         assert ours[:2] == tools.run(CONSUMER, *[word.replace("first", "second") for word in words])[:2]
         assert our_consumer(*words).out == tools.run(CONSUMER, *words[:-4], "second", *words[-3:]).out != ours.out
         return
-    compare_consumers(tools, broker, *arguments.split())
+    compare_consumers(tools, apache, *arguments.split())
 
 
-def test_both_consumers_decode_committed_offsets(tools: Tools, broker: Broker, filled: str) -> None:
-    words = ["--bootstrap-server", broker.bootstrap_servers, "--topic", filled, "--group", "committing"]
+def test_both_consumers_decode_committed_offsets(tools: Tools, apache: Broker, filled: str) -> None:
+    words = ["--bootstrap-server", apache.bootstrap_servers, "--topic", filled, "--group", "committing"]
     assert our_consumer(*words, "--from-beginning", "--max-messages", "1").status == 0
     for name in ("OffsetsMessageFormatter", "GroupMetadataMessageFormatter"):
         formatter = ["--formatter", f"org.apache.kafka.tools.consumer.{name}"]
-        shown = compare_consumers(
-            tools,
-            broker,
-            "--topic",
-            "__consumer_offsets",
-            "--partition",
-            "0",
-            "--offset",
-            "0",
-            "--max-messages",
-            "2",
-            *formatter,
-        )
-        assert shown.status == 0
+        place = ["--topic", "__consumer_offsets", "--partition", "0", "--offset", "0", "--max-messages", "2"]
+        assert compare_consumers(tools, apache, *place, *formatter).status == 0
 
 
 @pytest.mark.parametrize(
@@ -371,8 +329,8 @@ def test_both_consumers_decode_committed_offsets(tools: Tools, broker: Broker, f
         "--bootstrap-server {b} --topic t --formatter no.such.Formatter",
     ],
 )
-def test_both_consumers_refuse_the_same(tools: Tools, broker: Broker, arguments: str) -> None:
-    words = arguments.format(b=broker.bootstrap_servers).split()
+def test_both_consumers_refuse_the_same(tools: Tools, apache: Broker, arguments: str) -> None:
+    words = arguments.format(b=apache.bootstrap_servers).split()
     ours, apaches = our_consumer(*words), tools.run(CONSUMER, *words)
     assert (ours.status, ours.out) == (apaches.status, apaches.out)
     assert ours.status == 1
@@ -411,17 +369,16 @@ def test_files_and_pipes_are_produced_and_consumed_as_in_a_shell(broker: Broker,
         assert err.read() == "Processed a total of 2000 messages\n"
 
 
-def test_a_consumer_ends_when_nobody_reads_what_it_prints(broker: Broker, filled: str) -> None:
-    at = ["--bootstrap-server", broker.bootstrap_servers, "--topic", filled, "--from-beginning"]
+def test_a_consumer_ends_when_nobody_reads_what_it_prints(broker: Broker) -> None:
+    at = ["--bootstrap-server", broker.bootstrap_servers, "--topic", broker.create("unread"), "--from-beginning"]
+    assert our_producer(*at[:-1], stdin="first\n").status == 0
     reading = subprocess.Popen(command("console_consumer", *at), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert reading.stdout is not None
     assert reading.stderr is not None
     with reading.stderr as err:
         reading.stdout.readline()
         reading.stdout.close()
-        assert (
-            our_producer("--bootstrap-server", broker.bootstrap_servers, "--topic", filled, stdin="more\n").status == 0
-        )
+        assert our_producer(*at[:-1], stdin="more\n").status == 0
         assert reading.wait(30) == 0
         assert b"Unable to write to standard out, closing consumer.\nProcessed a total of " in err.read()
 
@@ -436,7 +393,6 @@ def test_a_consumer_ends_when_nobody_reads_what_it_prints(broker: Broker, filled
         "--num-records 200 --payload-monotonic --throughput 2000 --producer-props bootstrap.servers={b} linger.ms=1",
         "--num-records 300 --payload-file {file} --payload-delimiter , --throughput -1 --command-config {config}",
         "--num-records 50 --record-size 9 --throughput -1 --warmup-records 10 --command-property bootstrap.servers={b}",
-        "--num-records 100 --record-size 10 --throughput -1 --transactional-id t --bootstrap-server {b}",
     ],
 )
 def test_both_producer_tests_print_the_same_lines(tools: Tools, broker: Broker, tmp_path: Path, arguments: str) -> None:
@@ -449,6 +405,18 @@ def test_both_producer_tests_print_the_same_lines(tools: Tools, broker: Broker, 
     assert NUMBER.sub("N", ours.out) == NUMBER.sub("N", apaches.out)
     counts = [re.findall(r"(\d+) (?:steady state )?records sent", each.out) for each in (ours, apaches)]
     assert counts[0] == counts[1]
+
+
+def test_both_producer_tests_use_transactions(tools: Tools, apache: Broker) -> None:
+    words = "--topic perf --num-records 100 --record-size 10 --throughput -1 --transactional-id t --bootstrap-server"
+    ours = our_perf(producer_perf.run, *words.split(), apache.bootstrap_servers)
+    apaches = tools.run(PRODUCER_PERF, *words.split(), apache.bootstrap_servers)
+    assert NUMBER.sub("N", ours.out) == NUMBER.sub("N", apaches.out)
+    markers = StringIO()
+    segment = apache.log_directory / "perf-0" / "00000000000000000000.log"
+    assert dump_log.run(["--print-data-log", "--files", str(segment)], markers, StringIO()) == 0
+    # Of the two runs ours was the first; Apache's begins when it has ended, and its own end may not be written yet.
+    assert re.findall(r"endTxnMarker: (\w+)", markers.getvalue())[0] == "COMMIT"
 
 
 @pytest.mark.parametrize(
@@ -488,8 +456,8 @@ def test_both_producer_tests_refuse_the_same(tools: Tools, arguments: str) -> No
     ],
 )
 @pytest.mark.usefixtures("filled")
-def test_both_consumer_tests_print_the_same_lines(tools: Tools, broker: Broker, arguments: str) -> None:
-    at = ["--bootstrap-server", broker.bootstrap_servers]
+def test_both_consumer_tests_print_the_same_lines(tools: Tools, apache: Broker, arguments: str) -> None:
+    at = ["--bootstrap-server", apache.bootstrap_servers]
     ours = our_perf(consumer_perf.run, *at, *arguments.format(side="ours").split())
     apaches = tools.run(CONSUMER_PERF, *at, *arguments.format(side="apaches").split())
     assert (ours.status, said(ours.err)) == (apaches.status, said(apaches.err)) == (0, "")
