@@ -32,9 +32,20 @@ class BrokerContact(NamedTuple):
 Contacts = Mapping[int, BrokerContact]
 
 
-def contacts_at_election(brokers: Iterable[BrokerRegistration], now_ms: int) -> dict[int, BrokerContact]:
-    """A new active controller takes every broker that is not fenced for heard of just now."""
-    return {broker.id: BrokerContact(broker.epoch, heard_ms=None if broker.is_fenced else now_ms) for broker in brokers}
+def contacts_at_election(
+    brokers: Iterable[BrokerRegistration], now_ms: int, own_broker_id: int | None = None
+) -> dict[int, BrokerContact]:
+    """A new active controller takes every broker that is not fenced for heard of just now.
+
+    Not so the broker in its own process, which would otherwise wait after every crash for the session of an incarnation
+    that can only be dead. If it is alive after all, it is heard of soon.
+    """
+    return {
+        broker.id: BrokerContact(
+            broker.epoch, heard_ms=None if broker.is_fenced or broker.id == own_broker_id else now_ms
+        )
+        for broker in brokers
+    }
 
 
 def stale_brokers(contacts: Contacts, now_ms: int, timeout_ms: int) -> list[int]:

@@ -340,7 +340,9 @@ class Controller:
             return
         self._active_epoch = claim.epoch
         self._next_offset = self._committed_offset + 1
-        self.contacts = contacts_at_election(self._committed.image.cluster.brokers.contents(), now_ms)
+        self.contacts = contacts_at_election(
+            self._committed.image.cluster.brokers.contents(), now_ms, self.settings.own_broker_id
+        )
         records = activation_records(
             self._committed.image, self._bootstrap, self.settings, is_in_transaction=self._is_in_transaction
         )

@@ -39,6 +39,12 @@ class ControllerSettings:
         return bool(self.static_configs.get("authorizer.class.name", "").strip())
 
     @property
+    def own_broker_id(self) -> int | None:
+        """The broker in this controller's process, if there is one."""
+        roles = self.static_configs.get("process.roles", "").split(",")
+        return self.node_id if "broker" in (role.strip() for role in roles) else None
+
+    @property
     def fencing_check_interval_ms(self) -> int:
         """Eight looks a session: a broker that is gone is fenced within nine eighths of its session timeout."""
         return max(1, self.broker_session_timeout_ms // 8)

@@ -152,3 +152,15 @@ def test_a_controller_registers_with_its_listeners() -> None:
     )
     assert cluster.ask(request, ControllerRegistrationResponse).error_code == 0
     assert cluster.image.cluster.controllers[3000].incarnation_id == incarnation(3000)
+
+
+def test_a_controller_takes_the_broker_in_its_own_process_for_no_longer_alive_after_a_crash() -> None:
+    for roles, is_taken_in in (("controller", False), ("broker, controller", True)):
+        cluster = ControlledCluster(static_configs={"process.roles": roles})
+        own_id = cluster.controller.settings.node_id
+        cluster.start_brokers(own_id)
+        cluster.resign()
+        cluster.lead()
+        again = cluster.ask(registration(own_id, incarnation_number=1), BrokerRegistrationResponse)
+        expected = ErrorCode.NONE if is_taken_in else ErrorCode.DUPLICATE_BROKER_REGISTRATION
+        assert again.error_code == expected
