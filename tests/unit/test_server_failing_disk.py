@@ -80,6 +80,7 @@ def test_a_disk_that_fails_is_the_last_line_and_the_status(
             last = log.getvalue().splitlines()[-1]
             assert "CRITICAL stopped by a failure" in last
             assert reason in last
+            assert "__cluster_metadata-0" in last, "it says where"
             # Nothing that was answered is gone.
             monkeypatch.undo()
             nodes.disks[1] = nodes.disks[1].after_kill()
@@ -148,7 +149,7 @@ def test_a_process_that_cannot_write_ends_and_loses_nothing_it_has_answered(tmp_
         status, last = node.end()
         assert status == 1
         assert "CRITICAL stopped by a failure" in last
-        assert os.strerror(errno.EFBIG) in last
+        assert f"{os.strerror(errno.EFBIG)}: '{node.metadata_log.parent}'" in last
     kept = node.metadata_log.read_bytes()
     assert b"1000001" in kept
     assert b"1000002" not in kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from collections.abc import Iterator
 from io import StringIO
@@ -25,7 +24,7 @@ class Node(WatchedProcess):
         self.properties.write_text(
             "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
             f"controller.quorum.bootstrap.servers=127.0.0.1:{port}\nlisteners=CONTROLLER://127.0.0.1:{port}\n"
-            f"metadata.max.idle.interval.ms=10\nlog.dirs={home}/data\n"
+            f"log.dirs={home}/data\n"
         )
 
     def format(self) -> None:
@@ -61,17 +60,6 @@ def test_a_node_stops_when_it_is_asked_to_and_starts_again_after_any_end(node: N
     node.kill()
     node.start()
     node.wait_for_line(ACTIVE + "3 ")
-
-
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of another process are Linux's to set")
-def test_a_disk_that_takes_no_more_stops_the_node_with_a_clear_last_line(node: Node) -> None:
-    node.format()
-    node.start()
-    node.wait_for_line(ACTIVE)
-    resource.prlimit(node.pid, resource.RLIMIT_FSIZE, (4096, 4096))
-    assert node.wait() == 1
-    assert "CRITICAL stopped by a failure" in node.last_line
-    assert "File too large" in node.last_line
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,9 @@ class RaftDriver:
         """Stop carrying anything out, for good."""
         if not self._is_over:
             self.close()
+            if isinstance(error, OSError) and error.filename is None:
+                # A call on an open file fails without saying which.
+                error.filename = self._log.directory
             self._failed(error)
 
     def close(self) -> None:

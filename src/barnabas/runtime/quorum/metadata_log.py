@@ -37,17 +37,17 @@ class MetadataLog:
 
     def __init__(self, disk: Disk, metadata_directory: str, config: LogConfig, *, rng: Rng, now_ms: int) -> None:
         self._disk = disk
-        self._directory = f"{metadata_directory}/{DIRECTORY}"
-        self._log = PartitionLog(disk, self._directory, config, rng=rng, now_ms=now_ms)
-        if read_topic_id(disk, self._directory) is None:
-            write_topic_id(disk, self._directory, METADATA_TOPIC_ID)
-        self.snapshots = SnapshotFiles(disk, self._directory)
+        self.directory = f"{metadata_directory}/{DIRECTORY}"
+        self._log = PartitionLog(disk, self.directory, config, rng=rng, now_ms=now_ms)
+        if read_topic_id(disk, self.directory) is None:
+            write_topic_id(disk, self.directory, METADATA_TOPIC_ID)
+        self.snapshots = SnapshotFiles(disk, self.directory)
         # A power cut may have brought some back that the log has long gone past.
         self.snapshots.delete_before(OffsetAndEpoch(self.start_offset, 0))
         latest = self.snapshots.latest_id
         if self.start_offset > 0 and latest is None:
             raise DamagedMetadataLog(
-                f"{self._directory} begins at offset {self.start_offset} and has no snapshot of what was before: with "
+                f"{self.directory} begins at offset {self.start_offset} and has no snapshot of what was before: with "
                 "other controllers up, remove the directory's content and format it again to fetch it from them"
             )
         if latest is not None and not self.end.is_at_least(latest):
@@ -163,16 +163,16 @@ class MetadataLog:
 
     def read_quorum_state(self) -> QuorumState | None:
         try:
-            content = read_whole(self._disk, f"{self._directory}/{quorum_state.FILE_NAME}")
+            content = read_whole(self._disk, f"{self.directory}/{quorum_state.FILE_NAME}")
         except FileNotFoundError:
             return None
         try:
             return QuorumState.from_json(content.decode())
         except (BadQuorumState, UnicodeDecodeError) as error:
-            raise BadQuorumState(f"{self._directory}: {error}") from error
+            raise BadQuorumState(f"{self.directory}: {error}") from error
 
     def write_quorum_state(self, state: QuorumState) -> None:
-        replace_file(self._disk, f"{self._directory}/{quorum_state.FILE_NAME}", state.to_json().encode())
+        replace_file(self._disk, f"{self.directory}/{quorum_state.FILE_NAME}", state.to_json().encode())
 
     def close(self, now_ms: int) -> None:
         """Make everything durable and let go of the files."""
