@@ -3,6 +3,8 @@
 A decision is carried out in this order: its records are appended as one batch, all or none; they are replayed; its
 timers are set; its answers leave when the high watermark has passed whatever the shard had written by then. Where the
 append fails, none of it happens: its answers become refusals, and the shard is told.
+
+What answers nobody may be too much for one batch: without `is_atomic` its records are written in as many as it takes.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ class Decision:
     records: list[CoordinatorRecord] = field(default_factory=list)
     responses: list[Respond] = field(default_factory=list)
     timers: list[SetTimer | CancelTimer] = field(default_factory=list)
+    is_atomic: bool = True
 
     def write(self, key: Message, value: Message, version: int) -> None:
         self.records.append(CoordinatorRecord(key, value, version))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from barnabas.coordinator.decision import CoordinatorRecord, TimerKey, Token
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import MetadataImage
+from barnabas.protocol.errors import ErrorCode
 
 
 class RequestContext(NamedTuple):
@@ -31,9 +32,10 @@ class TimerFired(NamedTuple):
 
 
 class AppendFailed(NamedTuple):
-    """A decision's records could not be written. Its answers are refused already."""
+    """A decision's records could not be written, for the reason that clients see as `code`. Its answers are refused."""
 
     records: Sequence[CoordinatorRecord]
+    code: ErrorCode
 
 
 class Loaded(NamedTuple):

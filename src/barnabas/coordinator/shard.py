@@ -29,6 +29,6 @@ class Shard(Protocol):
         """Take in the marker that ends a producer's transaction."""
         ...
 
-    def refuse(self, request: Message, code: ErrorCode, version: int) -> Message:
+    def refuse(self, request: Message, code: ErrorCode) -> Message:
         """The answer that all of a request failed with this code."""
         ...

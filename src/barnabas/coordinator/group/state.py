@@ -22,13 +22,18 @@ from barnabas.protocol.schema import Message
 
 @dataclass(slots=True, kw_only=True)
 class GroupState:
-    """`settings` are the broker's as they are now; `image` is the metadata up to the last step."""
+    """`settings` are the broker's as they are now; `image` is the metadata up to the last step.
+
+    While the log is loaded, `is_active` is false and a record says everything that there is of a group. Afterwards a
+    group knows more than its records: who waits, who was told to come back.
+    """
 
     settings: Callable[[], GroupSettings]
     rng: Rng
     groups: Groups = field(default_factory=Groups)
     offsets: Offsets = field(default_factory=Offsets)
     image: MetadataImage = EMPTY_IMAGE
+    is_active: bool = False
 
 
 # Decides what a request calls for. An ApiError that it raises refuses the whole of the request.
