@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from barnabas.cli.cluster_access import BOOTSTRAP_SERVER, COMMAND_CONFIG, connect_as_told, report_errors
+from barnabas.cli.entry import start
 from barnabas.cli.options import ParsedOptions, Tool
 from barnabas.client.admin.cluster import describe_api_versions, describe_cluster
 from barnabas.client.errors import ClientError
@@ -20,7 +20,7 @@ TOOL = Tool(
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

@@ -4,7 +4,6 @@ quotas and credentials of users, clients and addresses.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Final, TextIO
 
@@ -26,6 +25,7 @@ from barnabas.cli.configuring.entities import (
     USERS,
     Entities,
 )
+from barnabas.cli.entry import start
 from barnabas.cli.error_lines import error_lines
 from barnabas.cli.options import ParsedOptions, Tool, UsageError, flag, text
 from barnabas.cli.zookeeper import refuse_zookeeper
@@ -78,7 +78,7 @@ TOOL = Tool(
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

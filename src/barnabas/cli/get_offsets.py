@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
 from barnabas.cli.cluster_access import BOOTSTRAP_SERVER, COMMAND_CONFIG, ToolError, connect_as_told
+from barnabas.cli.entry import start
 from barnabas.cli.error_lines import error_line, error_lines
 from barnabas.cli.options import ParsedOptions, Tool, UsageError, flag, parse_integer, text
 from barnabas.cli.topic_filter import INTERNAL_TOPICS, BadFilterError, TopicFilter
@@ -49,7 +49,7 @@ _UNKNOWN_OFFSET: Final = -1
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

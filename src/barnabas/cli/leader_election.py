@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TextIO
 
 from barnabas.cli.cluster_access import BOOTSTRAP_SERVER, COMMAND_CONFIG, ToolError, connect_as_told, report_errors
+from barnabas.cli.entry import start
 from barnabas.cli.error_lines import error_line
 from barnabas.cli.java_order import in_hash_order, partition_hash
 from barnabas.cli.json_input import read_json
@@ -52,7 +52,7 @@ TIMEOUTS = {DEFAULT_API_TIMEOUT_MS: "30000", REQUEST_TIMEOUT_MS: "15000"}
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

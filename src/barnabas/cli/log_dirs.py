@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -15,6 +14,7 @@ from barnabas.cli.cluster_access import (
     parse_number,
     report_errors,
 )
+from barnabas.cli.entry import start
 from barnabas.cli.error_lines import exception_name
 from barnabas.cli.java_order import in_hash_order, partition_hash, string_hash
 from barnabas.cli.options import ParsedOptions, Tool, flag, text
@@ -32,7 +32,7 @@ TOOL = Tool(
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -69,26 +69,28 @@ def _describe(options: ParsedOptions, out: TextIO) -> int:
 
 
 def _shown_directories(directories: Sequence[LogDir], topics: set[str]) -> list[dict[str, Any]]:
-    """Those with all their replicas, or with the replicas of some topics."""
     by_path = {directory.path: directory for directory in directories}
-    return [
-        {
-            "partitions": [
-                {
-                    "partition": str(partition),
-                    "size": directory.replicas[partition].partition_size,
-                    "offsetLag": directory.replicas[partition].offset_lag,
-                    "isFuture": directory.replicas[partition].is_future_key,
-                }
-                for partition in in_hash_order(directory.replicas, partition_hash)
-                if not topics or partition.topic in topics
-            ],
-            "error": None if directory.error is None else exception_name(directory.error.code),
-            "logDir": path,
-        }
-        for path in in_hash_order(by_path, string_hash, capacity=len(by_path))
-        for directory in [by_path[path]]
-    ]
+    ordered = in_hash_order(by_path, string_hash, capacity=len(by_path))
+    return [_shown_directory(by_path[path], topics) for path in ordered]
+
+
+def _shown_directory(directory: LogDir, topics: set[str]) -> dict[str, Any]:
+    """With all its replicas, or with the replicas of some topics."""
+    replicas = directory.replicas
+    return {
+        "partitions": [
+            {
+                "partition": str(partition),
+                "size": replicas[partition].partition_size,
+                "offsetLag": replicas[partition].offset_lag,
+                "isFuture": replicas[partition].is_future_key,
+            }
+            for partition in in_hash_order(replicas, partition_hash)
+            if not topics or partition.topic in topics
+        ],
+        "error": None if directory.error is None else exception_name(directory.error.code),
+        "logDir": directory.path,
+    }
 
 
 def _split(words: str) -> list[str]:

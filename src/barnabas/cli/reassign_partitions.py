@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, Final, TextIO
 
@@ -13,6 +12,7 @@ from barnabas.cli.cluster_access import (
     ToolError,
     connect_as_told,
 )
+from barnabas.cli.entry import start
 from barnabas.cli.error_lines import error_line
 from barnabas.cli.options import Option, ParsedOptions, Tool, UsageError, flag, long_integer, text
 from barnabas.cli.reassigning.actions import Throttle, cancel, execute, generate, list_reassignments, verify
@@ -90,7 +90,7 @@ TOOL = Tool(
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -15,6 +14,7 @@ from barnabas.cli.cluster_access import (
     parse_number,
     report_errors,
 )
+from barnabas.cli.entry import start
 from barnabas.cli.options import Option, ParsedOptions, Tool, UsageError, flag, integer, text
 from barnabas.cli.topic_filter import INTERNAL_TOPICS, BadFilterError, TopicFilter
 from barnabas.cli.topics_description import TopicsDescription, Wanted
@@ -83,7 +83,7 @@ _REPLICATION_FACTOR_MAX = 2**15 - 1
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:], sys.stdout, sys.stderr))
+    start(run)
 
 
 def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:

@@ -69,7 +69,10 @@ def _ask(
     response: type[R],
     read: Callable[[R], Found[T]],
 ) -> Found[T]:
-    answered = cluster.call(name, lambda timeout_ms: build(led, timeout_ms), response, read, to=leader)
+    try:
+        answered = cluster.call(name, lambda timeout_ms: build(led, timeout_ms), response, read, to=leader)
+    except ClientError as error:
+        return dict.fromkeys(led, error)
     return {partition: answered.get(partition, unanswered(partition)) for partition in led}
 
 

@@ -294,6 +294,21 @@ def test_every_leader_is_asked_for_its_partitions_again_after_what_passes() -> N
     assert [each.partition_index for each in last.topics[0].partitions] == [1]
 
 
+def test_a_leader_that_cannot_answer_costs_only_its_own_partitions() -> None:
+    topics = {"a": Topic([Partition(1), Partition(2)])}
+    with (
+        TopicNode(topics, {ListOffsetsRequest: offsets({0: ErrorCode.NONE})}) as first,
+        TopicNode(topics, node_id=2) as second,
+    ):
+        first.peers = second.peers = [first, second]
+        with opened(first) as cluster:
+            found = list_offsets(cluster, [TopicPartition("a", 0), TopicPartition("a", 1)], OffsetTime.LATEST)
+    failed = found[TopicPartition("a", 1)]
+    assert found[TopicPartition("a", 0)] == 0
+    assert isinstance(failed, ClientError)
+    assert failed.code == ErrorCode.UNSUPPORTED_VERSION
+
+
 def test_a_partition_that_nobody_leads_is_given_up_in_the_end() -> None:
     with TopicNode({}, {ListOffsetsRequest: offsets({})}) as node, opened(node) as cluster:
         found = list_offsets(cluster, [TopicPartition("no", 0)], OffsetTime.EARLIEST)

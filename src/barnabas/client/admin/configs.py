@@ -52,29 +52,16 @@ class ConfigOperation(IntEnum):
     DELETE = 1
 
 
+Described = dict[ConfigResource, list[DescribeConfigsResourceResult] | ClientError]
+
+
 def describe_configs(
     cluster: Cluster, resources: Iterable[ConfigResource], *, includes_synonyms: bool = False
-) -> dict[ConfigResource, list[DescribeConfigsResourceResult] | ClientError]:
+) -> Described:
     """All settings of each resource, as the response lists them."""
-    found: dict[ConfigResource, list[DescribeConfigsResourceResult] | ClientError] = {}
+    found: Described = {}
     for node, asked in _by_node(resources, asks_controllers=False):
-        request = DescribeConfigsRequest(
-            resources=[
-                DescribeConfigsResource(resource_type=each.type, resource_name=each.name, configuration_keys=None)
-                for each in asked
-            ],
-            include_synonyms=includes_synonyms,
-        )
-        answer = cluster.call("describeConfigs", lambda _: request, DescribeConfigsResponse, lambda it: it, to=node)  # noqa: B023 -- called before the next turn
-        results = {
-            ConfigResource(ConfigResourceType(each.resource_type), each.resource_name): each for each in answer.results
-        }
-        for resource in asked:
-            result = results.get(resource)
-            if result is None:
-                found[resource] = unanswered(resource.name)
-            else:
-                found[resource] = find_error(result.error_code, result.error_message) or result.configs
+        found |= _describe(cluster, node, asked, includes_synonyms)
     return found
 
 
@@ -99,6 +86,27 @@ def list_config_resources(cluster: Cluster, kind: ConfigResourceType) -> list[st
     return cluster.call(
         "listConfigResources", lambda _: request, ListConfigResourcesResponse, read, is_for_brokers=True
     )
+
+
+def _describe(
+    cluster: Cluster, node: Target | int, resources: Sequence[ConfigResource], includes_synonyms: bool
+) -> Described:
+    request = DescribeConfigsRequest(
+        resources=[
+            DescribeConfigsResource(resource_type=each.type, resource_name=each.name, configuration_keys=None)
+            for each in resources
+        ],
+        include_synonyms=includes_synonyms,
+    )
+
+    def read(response: DescribeConfigsResponse) -> Described:
+        found: Described = {resource: unanswered(resource.name) for resource in resources}
+        for result in response.results:
+            resource = ConfigResource(ConfigResourceType(result.resource_type), result.resource_name)
+            found[resource] = find_error(result.error_code, result.error_message) or result.configs
+        return found
+
+    return cluster.call("describeConfigs", lambda _: request, DescribeConfigsResponse, read, to=node)
 
 
 def _alter(
