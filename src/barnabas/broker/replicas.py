@@ -37,6 +37,8 @@ LOG: Final = logging.getLogger(__name__)
 # A topic as requests name it: up to some version by name, from then on by id.
 TopicKey = str | Uuid
 StorageFailed = Callable[[str, OSError], None]
+# Flushes a log whose last append must not be acknowledged before, and calls back when that is done or has failed.
+SettleFlush = Callable[[PartitionLog, Callable[[OSError | None], object]], object]
 
 
 class HostedTopic:
@@ -53,7 +55,8 @@ class HostedTopic:
 class Replicas:
     """`image` is the metadata that the hosted replicas agree with.
 
-    `storage_failed` is told of each log directory that has gone offline, with what its disk said.
+    `storage_failed` is told of each log directory that has gone offline, with what its disk said. `settle_flush` makes
+    a log durable where flush.messages wants that before an append is acknowledged.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Replicas:
         configs: TopicConfigs,
         waiting_room: WaitingRoom,
         storage_failed: StorageFailed,
+        settle_flush: SettleFlush,
     ) -> None:
         self.image: MetadataImage = EMPTY_IMAGE
         self.waiting_room = waiting_room
@@ -70,6 +74,7 @@ class Replicas:
         self._directories = directories
         self._configs = configs
         self._storage_failed = storage_failed
+        self._settle_flush = settle_flush
         self._topics: dict[TopicKey, HostedTopic] = {}
         self._failures_told = set(directories.failures)
         self._checkpointed: dict[TopicPartition, int] = {}
@@ -135,6 +140,8 @@ class Replicas:
             info = leader.append(records, now_ms, needs_all=needs_all)
         except OSError as error:
             raise self._fail(leader.log, error) from error
+        if leader.log.is_flush_wanted:
+            self._settle_flush(leader.log, lambda _: self.waiting_room.wake(leader.name))
         self.waiting_room.wake(leader.name)
         return info
 
@@ -184,6 +191,8 @@ class Replicas:
         if replica is not None:
             try:
                 self._directories.delete(name, now_ms=now_ms)
+                if name in self._directories.future_logs:
+                    self._directories.delete(name, now_ms=now_ms, is_future=True)
             except KafkaStorageError as error:
                 LOG.warning("a replica's log could not be deleted", extra={"partition": str(name), "error": str(error)})
                 self.let_failed_go()
@@ -226,10 +235,7 @@ class Replicas:
     def _make_replica(self, name: TopicPartition, log: PartitionLog, partition: Partition) -> Replica:
         if partition.leader != self._node_id:
             return Follower(name, log, partition)
-        try:
-            return Leader(name, log, partition, min_insync_replicas=self._configs.of(name.topic).min_insync_replicas)
-        except OSError as error:
-            raise self._fail(log, error) from error
+        return Leader(name, log, partition, min_insync_replicas=self._configs.of(name.topic).min_insync_replicas)
 
     def _open_log(self, name: TopicPartition, topic_id: Uuid, partition: Partition, now_ms: int) -> PartitionLog:
         """The log of a replica that was not hosted so far, made where there is none."""
@@ -263,6 +269,9 @@ class Replicas:
                 if replica is None:
                     continue
                 replica.log.config = config.log
+                future = self._directories.future_logs.get(replica.name)
+                if future is not None:
+                    future.config = config.log
                 if isinstance(replica, Leader) and replica.require_in_sync(config.min_insync_replicas):
                     self.waiting_room.wake(replica.name)
 

@@ -38,6 +38,8 @@ class LeaderEpochs:
         self._is_dirty = False  # Whether the file holds entries that a truncation has removed.
         for entry in read_entries(disk, path, _parse_entry):
             self._insert(entry)
+        # The latest epoch, where the file is known to have it.
+        self.durable_epoch = self.latest_epoch
 
     @property
     def latest_epoch(self) -> int | None:
@@ -54,10 +56,15 @@ class LeaderEpochs:
         """
         if epoch < 0 or start_offset < 0:
             raise ValueError(f"leader epoch {epoch} cannot start at offset {start_offset}")
-        if not self._insert(EpochStart(epoch, start_offset)):
-            return False
-        self._write()
-        return True
+        is_new = self._insert(EpochStart(epoch, start_offset))
+        if is_new or epoch != self.durable_epoch:
+            self._write()
+        return is_new
+
+    def note(self, epoch: int, start_offset: int) -> None:
+        """The same for an epoch without records: it becomes durable when it is assigned, or not at all."""
+        if self._insert(EpochStart(epoch, start_offset)):
+            self.durable_epoch = None
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEnd:
         """The largest known epoch up to `epoch`, and where it ends (KIP-320); undefined where nothing is known.
@@ -84,6 +91,7 @@ class LeaderEpochs:
         if end_offset >= 0 and keep < len(self._starts):
             del self._epochs[keep:], self._starts[keep:]
             self._is_dirty = True
+            self.durable_epoch = None
 
     def truncate_from_start(self, start_offset: int) -> None:
         """Let the epoch that holds `start_offset` begin there and forget earlier ones; the file follows later."""
@@ -120,6 +128,7 @@ class LeaderEpochs:
     def _write(self) -> None:
         write_entries(self._disk, self._path, (f"{epoch} {start}" for epoch, start in self.entries()))
         self._is_dirty = False
+        self.durable_epoch = self.latest_epoch
 
 
 def _parse_entry(words: list[str]) -> EpochStart:

@@ -23,7 +23,7 @@ from barnabas.log.append import (
 from barnabas.log.flush import Flush
 from barnabas.log.leader_epochs import UNDEFINED_OFFSET, EpochEnd
 from barnabas.log.local_log import LocalLog
-from barnabas.log.log_config import LogConfig
+from barnabas.log.log_config import LONG_MAX, LogConfig
 from barnabas.log.names import LEADER_EPOCH_CHECKPOINT
 from barnabas.log.producer_entry import AppendOrigin, ProducerEntry
 from barnabas.log.producer_state import LATEST_TRANSACTION_VERSION, ProducerState, ProducerUpdate
@@ -217,7 +217,7 @@ class PartitionLog:
         size_bytes = len(batch)
         if size_bytes > local.config.segment_bytes:
             raise self._too_large(size_bytes)
-        is_new_epoch = leader_epoch != self.leader_epochs.latest_epoch
+        is_new_epoch = leader_epoch != self.leader_epochs.durable_epoch
         try:
             if is_new_epoch:
                 self.leader_epochs.assign(leader_epoch, first_offset)
@@ -487,7 +487,8 @@ class PartitionLog:
     @property
     def is_flush_wanted(self) -> bool:
         """Whether flush.messages wants the log flushed before anybody hears of its last append."""
-        return self.log_end_offset - self.recovery_point >= self.config.flush_messages
+        wanted = self._local.config.flush_messages
+        return wanted != LONG_MAX and self.log_end_offset - self.recovery_point >= wanted
 
     def flush_due_offset(self, now_ms: int) -> int | None:
         """Up to where a flush is due: all by flush.messages and flush.ms, and always what was rolled; else None."""

@@ -41,7 +41,7 @@ class Leader(Replica):
         self.epoch_start_offset = log.log_end_offset
         # Followers may hold epochs that never reached this log. What this one is asked about must be known here even
         # while it has no batch of its own.
-        log.leader_epochs.assign(self.leader_epoch, self.epoch_start_offset)
+        log.leader_epochs.note(self.leader_epoch, self.epoch_start_offset)
         self.follower_ends: dict[int, int] = {}
         self.take_partition(partition, min_insync_replicas=min_insync_replicas)
 

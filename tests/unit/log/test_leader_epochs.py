@@ -153,3 +153,19 @@ def test_epochs_answer_as_a_list_of_every_offsets_epoch_does(
         if asked in written[min(start, end) : end]:
             assert found == asked
             assert found_end == end - written[:end][::-1].index(asked)
+
+
+def test_an_epoch_that_is_only_noted_becomes_durable_when_it_is_assigned() -> None:
+    disk = make_disk()
+    epochs = LeaderEpochs(disk, PATH)
+    epochs.assign(1, 0)
+    operations = disk.operations
+    epochs.note(4, 10)
+    assert disk.operations == operations
+    assert epochs.entries() == [EpochStart(1, 0), EpochStart(4, 10)]
+    assert LeaderEpochs(disk, PATH).entries() == [EpochStart(1, 0)]
+    assert not epochs.assign(4, 10)
+    assert LeaderEpochs(disk, PATH).entries() == [EpochStart(1, 0), EpochStart(4, 10)]
+    operations = disk.operations
+    assert not epochs.assign(4, 12)
+    assert disk.operations == operations
