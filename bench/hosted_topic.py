@@ -15,6 +15,7 @@ from barnabas.broker.routing import RoutingTable, build_table
 from barnabas.broker.topic_configs import BrokerConfigs, TopicConfigs
 from barnabas.broker.waiting_room import WaitingRoom
 from barnabas.log.directories import LogDirectories
+from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import EMPTY_IMAGE, Provenance
 from barnabas.protocol.metadata_records.partition import PartitionRecord
@@ -35,7 +36,7 @@ class HostedTopic:
         configs = TopicConfigs(BrokerConfigs(NODE, {"log.segment.bytes": str(256 * 1024 * 1024)}))
         directories = LogDirectories(PosixDisk(), [directory], rng=rng)
         directories.load(configs.log_config_of, now_ms=now_ms)
-        self.replicas = Replicas(NODE, directories, configs, WaitingRoom(_never), _failed)
+        self.replicas = Replicas(NODE, directories, configs, WaitingRoom(_never), _failed, _never_flush)
         self.table: RoutingTable = build_table(
             Produce(self.replicas, _run_at_once).routes, Fetch(self.replicas, FetchSessions(0, rng)).routes
         )
@@ -61,6 +62,10 @@ class HostedTopic:
 
 def _never(_deadline_ms: int) -> None:
     """Nobody waits here."""
+
+
+def _never_flush(log: PartitionLog, _then: Callable[[OSError | None], object]) -> None:
+    raise AssertionError(f"{log.directory} has no flush.messages")
 
 
 def _failed(path: str, error: OSError) -> None:

@@ -42,6 +42,7 @@ def served_tables() -> dict[Listener, RoutingTable]:
         settings=nothing,
         directories=nothing,
         replicas=nothing,
+        alter_log_dir=nothing,
         forwarding=Forwarding(nothing, nothing, nothing),
         rng=Random(0),
         features=nothing,

@@ -86,7 +86,6 @@ def test_what_is_advertised_is_kafkas_and_left_out_is_only_what_does_not_work() 
             "ListTransactions",
             "GetTelemetrySubscriptions",
             "PushTelemetry",
-            "AlterReplicaLogDirs",
         ),
         *(name for api in APIS.values() if "Share" in (name := api.name) or "Streams" in name),
     }

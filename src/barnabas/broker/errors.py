@@ -20,3 +20,11 @@ class InvalidFetchSessionEpoch(ApiError):
 
 class InvalidProducerIdMapping(ApiError):
     code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+
+
+class LogDirNotFound(ApiError):
+    code = ErrorCode.LOG_DIR_NOT_FOUND
+
+
+class ReplicaNotAvailable(ApiError):
+    code = ErrorCode.REPLICA_NOT_AVAILABLE

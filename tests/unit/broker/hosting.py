@@ -25,6 +25,7 @@ from barnabas.broker.waiting_room import WaitingRoom
 from barnabas.log.directories import LogDirectories
 from barnabas.log.log_config import LogConfig
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
+from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.configs import ConfigResourceType
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import MetadataImage, Provenance
@@ -85,8 +86,14 @@ class Hosting:
         self.directories.load(lambda _: LogConfig(), now_ms=self.now_ms)
         self.armed: list[int] = []
         self.waiting_room = WaitingRoom(self.armed.append)
+        self.flushes: list[tuple[PartitionLog, Callable[[OSError | None], object]]] = []
         self.replicas = Replicas(
-            NODE, self.directories, configs, self.waiting_room, lambda path, _: self.failed.append(path)
+            NODE,
+            self.directories,
+            configs,
+            self.waiting_room,
+            lambda path, _: self.failed.append(path),
+            lambda log, then: self.flushes.append((log, then)),
         )
         self.sessions = FetchSessions(session_slots, Random(2))
         table = build_table(
@@ -185,6 +192,13 @@ class Hosting:
     def pass_time(self, ms: int) -> None:
         self.now_ms += ms
         self.waiting_room.expire(self.now_ms)
+
+    def flush(self) -> None:
+        """Let the flushes that are wanted be done."""
+        flushes, self.flushes = self.flushes, []
+        for log, then in flushes:
+            log.flush(self.now_ms)
+            then(None)
 
     def work_off_loop(self) -> None:
         work, self.off_loop = self.off_loop, []

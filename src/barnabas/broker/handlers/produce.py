@@ -65,12 +65,13 @@ _NO_HINT: Final = LeaderIdAndEpoch()
 
 
 class _Appended(NamedTuple):
-    """A batch that is in the leader's log, and waits for the other replicas to have it."""
+    """A batch that is in the leader's log, and waits to be durable there or in the logs of other replicas."""
 
     key: TopicKey
     leader: Leader
     end_offset: int
     answer: PartitionProduceResponse
+    is_flushing: bool
 
 
 class _Deferred(NamedTuple):
@@ -163,8 +164,9 @@ class _Production:
             record_errors=_NO_RECORD_ERRORS,
             current_leader=_NO_HINT,
         )
-        if self._needs_all and leader.log.high_watermark <= info.last_offset:
-            self._appended.append(_Appended(key, leader, info.last_offset + 1, answer))
+        is_flushing = leader.log.is_flush_wanted
+        if is_flushing or (self._needs_all and leader.log.high_watermark <= info.last_offset):
+            self._appended.append(_Appended(key, leader, info.last_offset + 1, answer, is_flushing))
         return answer
 
     def _check(self, leader: Leader, records: Buffer | None) -> Buffer:
@@ -202,8 +204,9 @@ class _Production:
         answer.base_offset = info.first_offset
         answer.log_append_time_ms = info.log_append_time_ms
         answer.log_start_offset = info.log_start_offset
-        if self._needs_all:
-            self._appended.append(_Appended(each.key, leader, info.last_offset + 1, answer))
+        is_flushing = leader.log.is_flush_wanted
+        if is_flushing or self._needs_all:
+            self._appended.append(_Appended(each.key, leader, info.last_offset + 1, answer, is_flushing))
 
     def _refuse(self, key: TopicKey, answer: PartitionProduceResponse, error: ApiError, leader: Leader | None) -> None:
         answer.error_code = error.code
@@ -220,8 +223,8 @@ class _Production:
     # Acknowledging
 
     def _await_replicas(self) -> Outcome:
-        """The response, or a promise of it where other replicas have to come up first."""
-        if not self._appended:
+        """The response, or a promise of it where disks or other replicas have to come up first."""
+        if not self._appended or self._request.acks == ACKS_NONE:
             return self._respond()
         pending = Pending()
         self._settle(pending)
@@ -256,6 +259,10 @@ class _Production:
             return True
         if leader.log is not each.leader.log:
             self._fail_acknowledgement(each, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return True
+        if each.is_flushing and leader.log.recovery_point < each.end_offset:
+            return False
+        if not self._needs_all:
             return True
         if leader.log.high_watermark < each.end_offset:
             return False

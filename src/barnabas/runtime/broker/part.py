@@ -15,11 +15,13 @@ from typing import Any, Final
 
 from barnabas.broker import lifecycle
 from barnabas.broker.api_versions import Features
+from barnabas.broker.directory_assignments import DirectoryAssignments, ReplicaId
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.dynamic_settings import DynamicSettings
 from barnabas.broker.forwarding import Forwarding, refuse_bare
 from barnabas.broker.lifecycle import BrokerLife, BrokerState, LifeSettings
 from barnabas.broker.registration import registration_request
+from barnabas.broker.replica_moves import ReplicaMoves
 from barnabas.broker.replicas import Replicas
 from barnabas.broker.topic_configs import BrokerConfigs, TopicConfigs
 from barnabas.broker.waiting_room import WaitingRoom
@@ -35,11 +37,13 @@ from barnabas.ports.disk import Disk
 from barnabas.protocol.errors import ApiError
 from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
+from barnabas.runtime.broker.assigning import AssignmentsDriver
 from barnabas.runtime.broker.controller_channel import ControllerChannel
 from barnabas.runtime.broker.life import LifeDriver
 from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
 from barnabas.runtime.broker.serving import ServingParts, broker_table
 from barnabas.runtime.log_keeping.keeping import LogKeeping
+from barnabas.runtime.log_keeping.moving import MoveDriver
 from barnabas.runtime.log_keeping.settings import KeepingSettings, cleaner_config
 from barnabas.runtime.node_settings import socket_settings
 from barnabas.runtime.node_storage import NodeStorage
@@ -96,14 +100,42 @@ class BrokerPart:
         self._configs = TopicConfigs(configs)
         self._waiting_timer = DeadlineTimer(loop, clock, lambda now_ms: self.waiting_room.expire(now_ms))
         self.waiting_room = WaitingRoom(self._waiting_timer.arm)
-        self.replicas = Replicas(node.node_id, self.directories, self._configs, self.waiting_room, self._storage_failed)
+        self._keeping = self._make_keeping()
+        self.replicas = Replicas(
+            node.node_id,
+            self.directories,
+            self._configs,
+            self.waiting_room,
+            self._storage_failed,
+            self._keeping.settle_flush,
+        )
         timeout_ms = node.settings.integer("controller.socket.timeout.ms")
         self._channel = ControllerChannel(lambda: quorum.leader, f"broker-{node.node_id}-forwarding", timeout_ms)
         self._session_ms = node.settings.integer("broker.session.timeout.ms")
         self._life_channel = ControllerChannel(
             lambda: quorum.leader, f"broker-{node.node_id}-heartbeat", min(timeout_ms, self._session_ms // 2)
         )
-        self._keeping = self._make_keeping()
+        self._moving = MoveDriver(
+            lambda: self.settings.current.integer("replica.alter.log.dirs.io.max.bytes.per.second"),
+            loop=loop,
+            clock=clock,
+        )
+        self.moves = ReplicaMoves(
+            self.replicas,
+            self.directories,
+            assign=self._assign,
+            flush=lambda log, then: self._keeping.flusher.flush(log, log.log_end_offset, then),
+            wake=self._moving.wake,
+        )
+        self._assignments = DirectoryAssignments(node.node_id, self.directories, self.moves.is_handed_over)
+        self._assigning = AssignmentsDriver(
+            self._assignments,
+            self._channel.ask,
+            image=lambda: self.replicas.image,
+            broker_epoch=lambda: self.life.broker_epoch,
+            timeout_ms=timeout_ms,
+            loop=loop,
+        )
         self.forwarding = Forwarding(self._channel.ask, _refuse, self._spawn)
 
     def _make_keeping(self) -> LogKeeping:
@@ -113,6 +145,7 @@ class BrokerPart:
             cleaner = LogCleaner(
                 self._disk, cleaner_config(settings), self.directories.logs, self._take_offline, rng=self._rng
             )
+        self.directories.cleaner = cleaner
         return LogKeeping(
             self._disk,
             self.directories,
@@ -138,6 +171,7 @@ class BrokerPart:
                 settings=self.settings,
                 directories=self.directories,
                 replicas=self.replicas,
+                alter_log_dir=lambda name, path: self.moves.alter(name, path, self._clock.now_ms()),
                 forwarding=self.forwarding,
                 rng=self._rng,
                 features=self._features,
@@ -187,17 +221,20 @@ class BrokerPart:
     def start(self) -> None:
         self._follower.subscribe(self.life.publish)
         self.settings.subscribe(self._take_settings)
-        self.life.receive(self._cordoned(self._node))
+        self._take_log_settings(self._node)
         self.life.receive(lifecycle.Started())
 
     def _take_settings(self, node: NodeConfig) -> None:
         """What changes while the broker runs and is not read when it is needed."""
         self._sockets.reconfigure(socket_settings(node))
-        self.life.receive(self._cordoned(node))
+        self._take_log_settings(node)
 
-    def _cordoned(self, node: NodeConfig) -> lifecycle.DirectoriesCordoned:
+    def _take_log_settings(self, node: NodeConfig) -> None:
+        self.directories.expire_producers_after(node.settings.integer("producer.id.expiration.ms"))
+        self.directories.cordoned = frozenset(node.cordoned_log_dirs)
         ids = self._directory_ids
-        return lifecycle.DirectoriesCordoned(tuple(ids[path] for path in node.cordoned_log_dirs if path in ids))
+        cordoned = tuple(ids[path] for path in node.cordoned_log_dirs if path in ids)
+        self.life.receive(lifecycle.DirectoriesCordoned(cordoned))
 
     def _entered(self, state: BrokerState) -> None:
         if state is BrokerState.RECOVERY:
@@ -220,11 +257,15 @@ class BrokerPart:
         self.replicas.let_failed_go()
         self._follower.subscribe(self._apply)
         self._keeping.start()
+        self._moving.start(self.moves)
         self.life.receive(lifecycle.Recovered())
 
     def _apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
         self.settings.apply(delta, image)
         self.replicas.apply(delta, image, self._clock.now_ms())
+        self.moves.follow()
+        self._assignments.follow(delta, image)
+        self._assigning.wake()
         if not self._is_accepting:
             own = image.cluster.brokers.get(self._node.node_id)
             if own is not None and own.epoch == self.life.broker_epoch and not own.is_fenced:
@@ -233,6 +274,10 @@ class BrokerPart:
                 LOG.info(
                     "broker serving", extra={"broker_id": self._node.node_id, "broker_epoch": self.life.broker_epoch}
                 )
+
+    def _assign(self, replica: ReplicaId, directory: Uuid, accepted: Callable[[], object] | None) -> None:
+        self._assignments.assign(replica, directory, accepted)
+        self._assigning.wake()
 
     def _take_offline(self, path: str, error: OSError) -> None:
         self.directories.take_offline(path, error)
@@ -243,6 +288,7 @@ class BrokerPart:
         if path == self._node.metadata_log_dir or not self.directories.online:
             self._failed(error)
         elif path in self._directory_ids:
+            self.moves.follow()
             self.life.receive(lifecycle.DirectoryFailed(self._directory_ids[path]))
 
     # Its end
@@ -273,6 +319,8 @@ class BrokerPart:
 
     async def _let_go(self) -> None:
         self._keeping.close()
+        self._moving.close()
+        self._assigning.close()
         self._waiting_timer.cancel()
         self.life.close()
         self._life_channel.close()

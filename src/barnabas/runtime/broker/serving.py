@@ -26,6 +26,7 @@ from barnabas.broker.handlers.metadata import Metadata
 from barnabas.broker.handlers.produce import Produce
 from barnabas.broker.handlers.producer_ids import InitProducerId
 from barnabas.broker.handlers.records import PartitionRecords
+from barnabas.broker.handlers.replica_log_dirs import AlterReplicaLogDirs
 from barnabas.broker.handlers.sasl_state import SASL_STATE_ROUTES
 from barnabas.broker.handlers.topic_partitions import DescribeTopicPartitions
 from barnabas.broker.logger_configs import LoggerConfigs
@@ -35,6 +36,7 @@ from barnabas.broker.routing import RoutingTable, build_table
 from barnabas.broker.topic_configs import BrokerConfigs
 from barnabas.broker.topic_creation import TopicCreation
 from barnabas.config.node import NodeConfig
+from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.directories import LogDirectories
 from barnabas.protocol.schema import Message
 from barnabas.runtime.logger_levels import logger_levels, set_logger_level
@@ -54,6 +56,7 @@ class ServingParts:
     settings: DynamicSettings
     directories: LogDirectories
     replicas: Replicas
+    alter_log_dir: Callable[[TopicPartition, str], None]
     forwarding: Forwarding
     rng: Random
     features: Callable[[], Features]
@@ -92,6 +95,7 @@ def broker_table(parts: ServingParts) -> RoutingTable:
         DescribeCluster(lambda: replicas.image, node_id=node.node_id, cluster_id=parts.cluster_id),
         PartitionRecords(replicas),
         DescribeLogDirs(parts.directories, node.log_dirs, room_of, lambda: parts.settings.node.cordoned_log_dirs),
+        AlterReplicaLogDirs(parts.alter_log_dir),
         DescribeConfigs(
             configs, image=lambda: replicas.image, access=lambda _call: UNRESTRICTED, loggers=logger_levels
         ),
