@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,6 +88,7 @@ class RecordSource:
         self._assigned = assigned
         self._revoked = revoked
         self._known: dict[str, list[int]] = {}
+        self._failure: KafkaError | None = None
         self._search_at_s = time.monotonic()
         if start_offset is None and topics.name is not None:
             self._subscribe([topics.name])
@@ -105,12 +106,27 @@ class RecordSource:
 
         KafkaException where the cluster refuses to give any.
         """
+        if self._failure is not None:
+            raise KafkaException(self._failure)
         self._search()
         first = self._consumer.poll(max(min(timeout_s, WAIT_MAX_S), 0))
         if first is None:
             return []
         more = self._consumer.consume(count_max - 1, 0) if count_max > 1 else []
-        return list(_without_errors([first, *more]))
+        return self._without_errors([first, *more])
+
+    def _without_errors(self, messages: list[Message]) -> list[Message]:
+        """The records among what the consumer hands out; what is not one tells of an error, which may pass."""
+        records = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                records.append(message)
+            elif error.code() not in _WAITS_FOR and not error.retriable():
+                self._failure = error
+        if self._failure is not None and not records:
+            raise KafkaException(self._failure)
+        return records
 
     def _search(self) -> None:
         """Look whether there are more topics or partitions than are read already, if it is time to."""
@@ -140,13 +156,3 @@ class RecordSource:
 
     def close(self) -> None:
         self._consumer.close()
-
-
-def _without_errors(messages: Iterable[Message]) -> Iterable[Message]:
-    """The records among what a consumer hands out; what is not one tells of an error, which may pass."""
-    for message in messages:
-        error = message.error()
-        if error is None:
-            yield message
-        elif error.code() not in _WAITS_FOR and not error.retriable():
-            raise KafkaException(error)
