@@ -62,7 +62,7 @@ def release_all(locks: Iterable[Lock]) -> None:
 
 
 def open_storage(disk: Disk, node: NodeConfig, *, rng: Rng, now_ms: int) -> NodeStorage:
-    found = _read_directories(disk, node)
+    found, unreadable = _read_directories(disk, node)
     try:
         check_ensemble(found, node_id=node.node_id)
     except MetaPropertiesError as error:
@@ -78,6 +78,8 @@ def open_storage(disk: Disk, node: NodeConfig, *, rng: Rng, now_ms: int) -> Node
     try:
         _name_directories(disk, found, rng, now_ms)
         logs = LogDirectories(disk, node.log_dirs, rng=rng)
+        for path, failure in unreadable.items():
+            logs.take_offline(path, failure)
         if node.metadata_log_dir in logs.failures:
             raise logs.failures[node.metadata_log_dir]
     except (OSError, LogDirectoryError) as error:
@@ -86,15 +88,17 @@ def open_storage(disk: Disk, node: NodeConfig, *, rng: Rng, now_ms: int) -> Node
     return NodeStorage(meta.cluster_id, found[node.metadata_log_dir].directory_id or ZERO_UUID, bootstrap, locks, logs)
 
 
-def _read_directories(disk: Disk, node: NodeConfig) -> dict[str, MetaProperties]:
-    """What each directory says of itself; a broker's that cannot be read are left out."""
-    found = {}
+def _read_directories(disk: Disk, node: NodeConfig) -> tuple[dict[str, MetaProperties], dict[str, OSError]]:
+    """What each directory says of itself, and of a broker's those that cannot be read."""
+    found: dict[str, MetaProperties] = {}
+    unreadable: dict[str, OSError] = {}
     for directory in node.storage_dirs:
         setting = "metadata.log.dir" if directory not in node.log_dirs else "log.dirs"
         try:
             meta = read_meta_properties(disk, directory)
         except (OSError, MetaPropertiesError) as error:
             if node.is_broker and isinstance(error, OSError) and directory != node.metadata_log_dir:
+                unreadable[directory] = error
                 continue
             raise StorageRefused(f"{setting}: {directory} cannot be used: {error}") from error
         if meta is None:
@@ -103,7 +107,7 @@ def _read_directories(disk: Disk, node: NodeConfig) -> dict[str, MetaProperties]
                 "`kafka-storage format --cluster-id ID --config FILE`; `kafka-storage random-uuid` makes an ID"
             )
         found[directory] = meta
-    return found
+    return found, unreadable
 
 
 def _name_directories(disk: Disk, found: dict[str, MetaProperties], rng: Rng, now_ms: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Final
 
 from barnabas.log.checkpoint import TopicPartition
@@ -11,6 +12,7 @@ from barnabas.log.directories import ConfigOf, LogDirectories
 from barnabas.metadata.image import MetadataImage
 from barnabas.ports.clock import Clock
 from barnabas.ports.disk import Disk
+from barnabas.protocol.errors import KafkaStorageError
 from barnabas.protocol.uuid import Uuid
 
 LOG: Final = logging.getLogger(__name__)
@@ -27,7 +29,8 @@ def previous_broker_epoch(disk: Disk, directories: LogDirectories) -> int:
         epochs = {read_clean_shutdown(disk, directory.path) for directory in directories.online}
     except OSError:
         return NO_EPOCH
-    return (epochs.pop() or NO_EPOCH) if len(epochs) == 1 else NO_EPOCH
+    epoch = epochs.pop() if len(epochs) == 1 else None
+    return NO_EPOCH if epoch is None else epoch
 
 
 def load_logs(
@@ -47,6 +50,7 @@ def load_logs(
         return not is_own
 
     directories.load(config_of, now_ms=clock.now_ms(), is_stray=is_stray)
+    _finish_moves(directories, image, broker_id, clock)
     for path, error in directories.failures.items():
         LOG.error("log directory offline", extra={"path": path, "reason": str(error)})
     LOG.info(
@@ -57,6 +61,23 @@ def load_logs(
             "duration_ms": clock.elapsed_ms() - started_ms,
         },
     )
+
+
+def _finish_moves(directories: LogDirectories, image: MetadataImage, broker_id: int, clock: Clock) -> None:
+    """Let future logs serve that the controller takes for the replicas, where those that they were to follow are gone.
+
+    Where both are there, the move goes on: the one to be followed may have more.
+    """
+    for partition, future in list(directories.future_logs.items()):
+        topic_id = directories.topic_ids.get(partition)
+        assigned = None if topic_id is None else image.topics.partition(topic_id, partition.partition)
+        if partition in directories.logs or assigned is None:
+            continue
+        directory = directories.directory_of(future)
+        if directory.meta is not None and directory.meta.directory_id == assigned.directory(broker_id):
+            with suppress(KafkaStorageError):  # Its directory is offline from then on.
+                directories.promote_future(partition, now_ms=clock.now_ms())
+                LOG.warning("a move is ended whose source is gone", extra={"partition": str(partition)})
 
 
 class _Progress:

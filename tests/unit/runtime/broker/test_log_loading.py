@@ -1,0 +1,92 @@
+"""A broker's logs at its start: what is opened, what is set aside, and which epoch the last clean stop was in."""
+
+from __future__ import annotations
+
+import errno
+from random import Random
+
+import pytest
+
+from barnabas.log.checkpoint import TopicPartition
+from barnabas.log.clean_shutdown import write_clean_shutdown
+from barnabas.log.directories import LogDirectories
+from barnabas.log.log_config import LogConfig
+from barnabas.metadata.delta import MetadataDelta
+from barnabas.metadata.image import EMPTY_IMAGE, MetadataImage, Provenance
+from barnabas.metadata.topics import UNASSIGNED_DIRECTORY
+from barnabas.protocol.metadata_records.partition import PartitionRecord
+from barnabas.protocol.metadata_records.topic import TopicRecord
+from barnabas.protocol.uuid import Uuid
+from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
+from barnabas.sim.disk import SimDisk
+from unit.runtime.scripted import VirtualClock
+
+BROKER = 1
+PATHS = ("/a", "/b")
+
+
+def topic_id(name: str) -> Uuid:
+    return Uuid(name.encode().ljust(16, b"."))
+
+
+def image_with(**replicas: list[int]) -> MetadataImage:
+    delta = MetadataDelta(EMPTY_IMAGE)
+    for name, brokers in replicas.items():
+        delta.replay(TopicRecord(name=name, topic_id=topic_id(name)))
+        delta.replay(
+            PartitionRecord(
+                partition_id=0,
+                topic_id=topic_id(name),
+                replicas=brokers,
+                isr=brokers,
+                removing_replicas=[],
+                adding_replicas=[],
+                leader=brokers[0],
+                leader_epoch=0,
+                partition_epoch=0,
+                directories=[UNASSIGNED_DIRECTORY] * len(brokers),
+            )
+        )
+    return delta.apply(Provenance())
+
+
+def opened(disk: SimDisk) -> LogDirectories:
+    return LogDirectories(disk, PATHS, rng=Random(0))
+
+
+def test_logs_that_are_not_assigned_to_this_broker_are_set_aside() -> None:
+    disk = SimDisk()
+    directories = opened(disk)
+    directories.load(lambda _: LogConfig(), now_ms=0)
+    for name in ("kept", "moved", "gone"):
+        directories.create(TopicPartition(name, 0), LogConfig(), now_ms=0, topic_id=topic_id(name), path="/a")
+    directories.create(TopicPartition("nameless", 0), LogConfig(), now_ms=0, path="/a")
+    directories.close(broker_epoch=5, now_ms=0)
+    again = opened(disk)
+    image = image_with(kept=[BROKER, 2], moved=[2])
+    load_logs(again, lambda _: LogConfig(), image, BROKER, VirtualClock())
+    assert list(again.logs) == [TopicPartition("kept", 0)]
+    strays = [name.split("-")[0].split(".")[0] for name in disk.names("/a") if name.endswith("-stray")]
+    assert sorted(strays) == ["gone", "moved", "nameless"]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "expected"), [((7, 7), 7), ((7, 8), -1), ((7, None), -1), ((None, None), -1), ((0, 0), 0)]
+)
+def test_the_last_stop_was_clean_if_all_directories_agree(epochs: tuple[int | None, ...], expected: int) -> None:
+    disk = SimDisk()
+    for path, epoch in zip(PATHS, epochs, strict=True):
+        disk.make_directory(path)
+        if epoch is not None:
+            write_clean_shutdown(disk, path, epoch)
+    assert previous_broker_epoch(disk, opened(disk)) == expected
+
+
+def test_the_last_stop_was_not_clean_where_a_directory_is_missing() -> None:
+    disk = SimDisk()
+    for path in PATHS:
+        disk.make_directory(path)
+        write_clean_shutdown(disk, path, 7)
+    directories = opened(disk)
+    directories.take_offline("/b", OSError(errno.EIO, "gone"))
+    assert previous_broker_epoch(disk, directories) == -1
