@@ -284,6 +284,8 @@ class LogDirectories:
         assert not self._disk.exists(path), "a directory that is online has told of all its logs"
         log = None
         try:
+            # A directory that the log finds there it need not flush: its name becomes durable with all else below.
+            self._disk.make_directory(path)
             log = PartitionLog(
                 self._disk,
                 path,
