@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
+from barnabas.controller.brokers import is_online
 from barnabas.metadata.image import MetadataImage
+from barnabas.metadata.topics import Partition
 
 
 class Node(NamedTuple):
@@ -26,3 +29,13 @@ def alive_node(image: MetadataImage, broker_id: int, listener: str) -> Node | No
 def alive_nodes(image: MetadataImage, listener: str) -> list[Node]:
     nodes = (alive_node(image, broker_id, listener) for broker_id in image.cluster.brokers)
     return [node for node in nodes if node is not None]
+
+
+def offline_replicas(image: MetadataImage, partition: Partition, alive: Container[int]) -> list[int]:
+    """The replicas of brokers that are not alive, or in directories that have failed."""
+    brokers = image.cluster.brokers
+    return [
+        replica
+        for replica in partition.replicas
+        if replica not in alive or not is_online(brokers[replica], partition.directory(replica))
+    ]

@@ -12,9 +12,8 @@ from typing import Final
 
 from barnabas.broker.call import Call
 from barnabas.broker.internal_topics import INTERNAL_TOPICS
-from barnabas.broker.nodes import Node, alive_nodes
+from barnabas.broker.nodes import Node, alive_nodes, offline_replicas
 from barnabas.broker.routing import Route, ServedBy
-from barnabas.controller.brokers import is_online
 from barnabas.controller.errors import InvalidRequest, InvalidTopic
 from barnabas.controller.topic_names import check_topic_name
 from barnabas.metadata.image import MetadataImage
@@ -171,7 +170,7 @@ class _View:
             leader_epoch=partition.leader_epoch,
             replica_nodes=replicas,
             isr_nodes=isr,
-            offline_replicas=[replica for replica in partition.replicas if self._is_offline(partition, replica)],
+            offline_replicas=offline_replicas(self.image, partition, self._alive),
         )
 
     def _leader(self, partition: Partition) -> tuple[ErrorCode, int]:
@@ -182,12 +181,6 @@ class _View:
         if self._listener not in broker.endpoints:
             return self._no_listener, NO_LEADER
         return ErrorCode.NONE, partition.leader
-
-    def _is_offline(self, partition: Partition, replica: int) -> bool:
-        if replica not in self._alive:
-            return True
-        broker = self.image.cluster.brokers[replica]
-        return not is_online(broker, partition.directory(replica))
 
 
 def is_for_all(request: MetadataRequest, version: int) -> bool:

@@ -11,9 +11,8 @@ from typing import Final
 
 from barnabas.broker.call import Call
 from barnabas.broker.internal_topics import INTERNAL_TOPICS
-from barnabas.broker.nodes import alive_nodes
+from barnabas.broker.nodes import alive_nodes, offline_replicas
 from barnabas.broker.routing import Route, ServedBy
-from barnabas.controller.brokers import is_online
 from barnabas.controller.errors import InvalidRequest, InvalidTopic
 from barnabas.controller.topic_names import check_topic_name
 from barnabas.metadata.image import MetadataImage
@@ -130,11 +129,8 @@ class _Page:
             isr_nodes=list(partition.isr),
             eligible_leader_replicas=list(partition.eligible_leader_replicas),
             last_known_elr=list(partition.last_known_elr),
-            offline_replicas=[replica for replica in partition.replicas if not self._is_online(partition, replica)],
+            offline_replicas=offline_replicas(self._image, partition, self._alive),
         )
-
-    def _is_online(self, partition: Partition, replica: int) -> bool:
-        return replica in self._alive and is_online(self._image.cluster.brokers[replica], partition.directory(replica))
 
 
 def refuse(request: DescribeTopicPartitionsRequest, code: ErrorCode) -> DescribeTopicPartitionsResponse:
