@@ -19,10 +19,8 @@ _ANY_EPOCH: Final = 2**31 - 1
 def cut_to_agreed(current: PartitionLog, future: PartitionLog, now_ms: int) -> bool:
     """Drop from the future log what the current one does not have; whether there was any."""
     if future.log_end_offset < current.log_start_offset:
-        first_offset = _first_batch_offset(current)
-        if future.log_end_offset < first_offset:
-            future.truncate_fully_and_start_at(first_offset, now_ms)
-            return True
+        future.truncate_fully_and_start_at(_first_batch_offset(current), now_ms)
+        return True
     end_offset = _agreed_end(current, future)
     if end_offset >= future.log_end_offset:
         return False

@@ -92,6 +92,24 @@ def test_work_runs_off_the_loop_and_ends_on_it() -> None:
     asyncio.run(scenario())
 
 
+def test_who_waits_for_the_threads_waits_for_what_their_results_begin_too() -> None:
+    async def scenario() -> None:
+        off_loop = OffLoop(asyncio.get_running_loop(), threads=1)
+        done: list[int] = []
+
+        def begin_another(result: int) -> None:
+            done.append(result)
+            off_loop.run(lambda: 2, done.append, lambda _: None)
+
+        await off_loop.settle()
+        off_loop.run(lambda: 1, begin_another, lambda _: None)
+        await off_loop.settle()
+        assert done == [1, 2]
+        off_loop.close()
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_asks_to_stop(asked: signal.Signals) -> None:
     loop = new_event_loop()

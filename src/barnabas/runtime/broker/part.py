@@ -303,6 +303,7 @@ class BrokerPart:
         await self._has_ended.wait()
         await self._sockets.stop(grace_ms)
         await self._let_go()
+        await self._off_loop.settle()  # No log is closed while a thread flushes it.
         closed = self._loop.create_future()
         self._off_loop.run(
             lambda: self.directories.close(broker_epoch=self.life.broker_epoch, now_ms=self._clock.now_ms()),

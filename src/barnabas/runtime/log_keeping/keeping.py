@@ -175,6 +175,9 @@ class LogKeeping:
             if self._cleaner is not None:
                 self._cleaner.abort(partition)  # Its policy may have been another a moment ago.
             self._delete_old_segments(log, now_ms)
+            future = self._directories.future_logs.get(partition)
+            if future is not None:
+                self._delete_old_segments(future, now_ms)
             yield
 
     def _retain_compacted(self) -> None:
