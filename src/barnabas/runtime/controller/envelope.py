@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from barnabas.broker.call import Call, Pending
 from barnabas.broker.dispatch import bare_error
+from barnabas.broker.forwarding import FORWARDED
 from barnabas.broker.routing import Route, ServedBy
 from barnabas.controller.decision import RequestContext
 from barnabas.protocol.api import ApiKey
@@ -28,29 +29,16 @@ from barnabas.security.acls import AclOperation
 VERSIONS: Final = range(1)
 ADDRESS_BYTES: Final = (4, 16)
 
+# What brokers pass on whole, in part, or ask for themselves.
 FORWARDABLE: Final = frozenset(
     {
-        ApiKey.CREATE_TOPICS,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.CREATE_ACLS,
-        ApiKey.DELETE_ACLS,
+        *FORWARDED,
         ApiKey.ALTER_CONFIGS,
-        ApiKey.CREATE_PARTITIONS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
         ApiKey.CREATE_DELEGATION_TOKEN,
         ApiKey.RENEW_DELEGATION_TOKEN,
         ApiKey.EXPIRE_DELEGATION_TOKEN,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.ALTER_CLIENT_QUOTAS,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.DESCRIBE_QUORUM,
-        ApiKey.UPDATE_FEATURES,
-        ApiKey.UNREGISTER_BROKER,
         ApiKey.ALLOCATE_PRODUCER_IDS,
-        ApiKey.ADD_RAFT_VOTER,
-        ApiKey.REMOVE_RAFT_VOTER,
     }
 )
 
