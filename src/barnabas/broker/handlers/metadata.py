@@ -58,6 +58,7 @@ class Metadata:
         self._node_id = node_id
         self._cluster_id = cluster_id
         self._create_topics = create_topics
+        self._views: dict[tuple[str, int], _View] = {}
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -66,11 +67,11 @@ class Metadata:
     def handle(self, request: MetadataRequest, call: Call) -> MetadataResponse:
         image = self._image()
         nodes = alive_nodes(image, call.client.listener)
+        view = self._view(image, nodes, request, call)
         if is_for_all(request, call.version):
-            view = _View(image, nodes, call)
             topics = [view.describe(topic) for topic in image.topics.by_id.contents()]
         else:
-            topics = self._describe_asked(request, call, _View(image, nodes, call))
+            topics = self._describe_asked(request, call, view)
         cluster_operations = None
         if call.version >= OPERATIONS_SINCE:
             if request.include_cluster_authorized_operations and call.version <= CLUSTER_OPERATIONS_UNTIL:
@@ -87,6 +88,18 @@ class Metadata:
         if cluster_operations is not None:
             response.cluster_authorized_operations = cluster_operations
         return response
+
+    def _view(self, image: MetadataImage, nodes: list[Node], request: MetadataRequest, call: Call) -> _View:
+        """What clients of this listener and version see; what was described for others before is described already."""
+        if request.include_topic_authorized_operations:
+            # These answers are for one asker.
+            return _View(image, nodes, call.client.listener, call.version)
+        manner = (call.client.listener, _manner(call.version))
+        view = self._views.get(manner)
+        if view is None or view.image.cluster is not image.cluster:
+            view = self._views[manner] = _View(image, nodes, call.client.listener, call.version)
+        view.follow(image)
+        return view
 
     def _controller_id(self, nodes: list[Node]) -> int:
         """A broker to send to what is for the controller: each passes it on, so each names itself."""
@@ -126,16 +139,28 @@ class Metadata:
 
 
 class _View:
-    """The topics of an image as one client sees them."""
+    """The topics of an image as clients of a listener see them, each described once for as long as it stays as it is.
 
-    def __init__(self, image: MetadataImage, nodes: list[Node], call: Call) -> None:
+    It is good for one state of the brokers. A cluster of thousands of partitions is asked for far more often than it
+    changes, and most changes are to a few of its topics.
+    """
+
+    def __init__(self, image: MetadataImage, nodes: list[Node], listener: str, version: int) -> None:
         self.image = image
         self._alive = {node.node_id for node in nodes}
-        self._listener = call.client.listener
-        self._has_only_alive = call.version == 0
+        self._listener = listener
+        self._has_only_alive = version == 0
         self._no_listener = (
-            ErrorCode.LISTENER_NOT_FOUND if call.version >= LISTENER_ERRORS_SINCE else ErrorCode.LEADER_NOT_AVAILABLE
+            ErrorCode.LISTENER_NOT_FOUND if version >= LISTENER_ERRORS_SINCE else ErrorCode.LEADER_NOT_AVAILABLE
         )
+        self._described: dict[Uuid, tuple[Topic, MetadataResponseTopic]] = {}
+
+    def follow(self, image: MetadataImage) -> None:
+        """Look at a later image with the same brokers."""
+        assert image.cluster is self.image.cluster, "what is described holds for these brokers only"
+        self.image = image
+        if len(self._described) > len(image.topics.by_id):
+            self._described.clear()
 
     def describe_id(self, topic_id: Uuid) -> MetadataResponseTopic:
         topic = self.image.topics.by_id.get(topic_id)
@@ -146,6 +171,14 @@ class _View:
         return self.describe(topic)
 
     def describe(self, topic: Topic) -> MetadataResponseTopic:
+        known = self._described.get(topic.id)
+        if known is not None and known[0] is topic:
+            return known[1]
+        answer = self._describe(topic)
+        self._described[topic.id] = topic, answer
+        return answer
+
+    def _describe(self, topic: Topic) -> MetadataResponseTopic:
         return MetadataResponseTopic(
             error_code=0,
             name=topic.name,
@@ -181,6 +214,13 @@ class _View:
         if self._listener not in broker.endpoints:
             return self._no_listener, NO_LEADER
         return ErrorCode.NONE, partition.leader
+
+
+def _manner(version: int) -> int:
+    """The first of the versions in which topics are described alike."""
+    if version >= LISTENER_ERRORS_SINCE:
+        return LISTENER_ERRORS_SINCE
+    return min(version, 1)
 
 
 def is_for_all(request: MetadataRequest, version: int) -> bool:

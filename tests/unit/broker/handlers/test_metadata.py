@@ -172,3 +172,35 @@ def test_what_one_may_do_is_told_to_those_who_ask(hosting: Hosting) -> None:
     cluster = named(include_cluster_authorized_operations=True)
     assert hosting.ask(cluster, 10).cluster_authorized_operations == 0b1111110100000
     assert hosting.ask(named(), 10).cluster_authorized_operations == -(2**31)
+
+
+# What was described before
+
+
+def test_what_changes_is_described_anew_and_the_rest_stays(hosting: Hosting) -> None:
+    hosting.create("other", replicas=(OTHER, NODE))
+
+    def leaders() -> dict[str, int]:
+        topics = hosting.ask(MetadataRequest(topics=None)).topics
+        return {topic.name: topic.partitions[0].leader_id for topic in topics}
+
+    assert leaders() == {"t": OTHER, "other": OTHER}
+    hosting.change("t", leader=NODE)
+    assert leaders() == {"t": NODE, "other": OTHER}
+    hosting.apply(broker_record(OTHER, listener="ELSEWHERE"))
+    assert leaders() == {"t": NODE, "other": -1}
+    hosting.delete("t")
+    assert leaders() == {"other": -1}
+
+
+def test_what_one_asker_may_do_is_not_told_to_the_next(hosting: Hosting) -> None:
+    hosting.ask(named("t"))
+    hosting.ask(named("t", include_topic_authorized_operations=True))
+    assert only(hosting.ask(named("t"))).topic_authorized_operations == -(2**31)
+
+
+def test_each_version_goes_on_seeing_the_brokers_in_its_own_way(hosting: Hosting) -> None:
+    hosting.apply(broker_record(NODE, fenced=True))
+    for _ in range(2):
+        assert only(hosting.ask(named("t"), 0)).partitions[0].replica_nodes == [OTHER]
+        assert only(hosting.ask(named("t"), 1)).partitions[0].replica_nodes == [OTHER, NODE]
