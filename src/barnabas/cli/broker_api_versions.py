@@ -35,7 +35,7 @@ def run(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _show(options: ParsedOptions, out: TextIO) -> int:
     with connect_as_told(options) as cluster:
-        for broker in describe_cluster(cluster).brokers:
+        for broker in sorted(describe_cluster(cluster).brokers, key=lambda broker: broker.broker_id):
             rack = "null" if broker.rack is None else broker.rack
             print(
                 f"{broker.host}:{broker.port} (id: {broker.broker_id} rack: {rack} isFenced: false)", end="", file=out
