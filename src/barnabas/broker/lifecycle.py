@@ -42,6 +42,12 @@ class BrokerState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeSettings:
+    """A stopping broker waits for its controller up to the limit, or until it has not been heard for a session.
+
+    By then the controller has fenced it and given its leaderships away, and no answer would change that.
+    """
+
+    session_timeout_ms: int = 9_000
     heartbeat_interval_ms: int = 2_000
     initial_registration_timeout_ms: int = 60_000
     log_dir_failure_timeout_ms: int = 30_000
@@ -185,6 +191,7 @@ class BrokerLife:
     _next_ms: int | None = None
     _register_until_ms: int | None = None
     _stop_until_ms: int | None = None
+    _stop_in_silence_ms: int | None = None
     # Directories that failed, and until when the controller must have heard of each; None once it has.
     _failed_directories: dict[Uuid, int | None] = field(default_factory=dict)
     _told_directories: tuple[Uuid, ...] = ()
@@ -275,6 +282,7 @@ class BrokerLife:
                 if response.should_shut_down:
                     self._end()
                     return
+                self._stop_in_silence_ms = now_ms + self.settings.session_timeout_ms
                 pause_ms = min(pause_ms, 2 * RETRY_MIN_MS)
         self._next_ms = now_ms if self._is_due else now_ms + pause_ms
         self._is_due = False
@@ -323,6 +331,7 @@ class BrokerLife:
         if self.state is BrokerState.RUNNING and self.settings.is_shutdown_controlled:
             self._enter(BrokerState.PENDING_CONTROLLED_SHUTDOWN)
             self._stop_until_ms = now_ms + self.settings.controlled_shutdown_timeout_ms
+            self._stop_in_silence_ms = now_ms + self.settings.session_timeout_ms
             self._ask_at_once(now_ms)
         else:
             self._end()
@@ -333,9 +342,10 @@ class BrokerLife:
 
     def _check_deadlines(self, now_ms: int) -> None:
         self._timer_ms = None
-        if self._stop_until_ms is not None and now_ms >= self._stop_until_ms:
-            self._end()
-            return
+        for deadline_ms in (self._stop_until_ms, self._stop_in_silence_ms):
+            if deadline_ms is not None and now_ms >= deadline_ms:
+                self._end()
+                return
         if self._register_until_ms is not None and now_ms >= self._register_until_ms:
             timeout_ms = self.settings.initial_registration_timeout_ms
             self._give_up(f"the broker could not be registered within {timeout_ms} ms")
@@ -354,7 +364,8 @@ class BrokerLife:
         self._effects.append(EnterState(state))
 
     def _set_timer(self) -> None:
-        deadlines = [self._next_ms, self._register_until_ms, self._stop_until_ms, *self._failed_directories.values()]
+        stops = (self._stop_until_ms, self._stop_in_silence_ms)
+        deadlines = [self._next_ms, self._register_until_ms, *stops, *self._failed_directories.values()]
         at_ms = min((each for each in deadlines if each is not None), default=None)
         if not self._is_over and at_ms is not None and at_ms != self._timer_ms:
             self._timer_ms = at_ms

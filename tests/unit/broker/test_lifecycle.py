@@ -250,16 +250,30 @@ def test_a_second_wish_to_stop_does_not_wait_for_the_controller() -> None:
 
 
 def test_a_controller_that_never_answers_does_not_keep_a_broker_from_stopping() -> None:
-    broker = running(controlled_shutdown_timeout_ms=10_000)
+    broker = running(session_timeout_ms=9_000)
     broker.loss = 1.0
     broker.receive(lifecycle.ShutdownRequested())
-    broker.run(9_900)
+    broker.run(8_900)
     assert broker.state() is BrokerState.PENDING_CONTROLLED_SHUTDOWN
     broker.run(200)
     assert broker.state() is BrokerState.SHUTTING_DOWN
     sent = len(broker.sent)
     broker.run(5_000)
     assert len(broker.sent) == sent, "whoever has stopped sends nothing"
+
+
+def test_a_broker_waits_for_a_controller_that_answers_but_not_for_ever() -> None:
+    broker = running(controlled_shutdown_timeout_ms=30_000)
+    broker.cluster.start_brokers(2)
+    write_topic(broker.cluster, "t", [[1, 2]])
+    broker.receive(lifecycle.ShutdownRequested())
+    for _ in range(14):
+        # The other one lives and does not get on with the metadata.
+        broker.cluster.heartbeat(2, current_metadata_offset=0)
+        broker.run(2_000)
+    assert broker.state() is BrokerState.PENDING_CONTROLLED_SHUTDOWN
+    broker.run(2_100)
+    assert broker.state() is BrokerState.SHUTTING_DOWN
 
 
 def test_a_broker_that_is_not_running_stops_at_once() -> None:

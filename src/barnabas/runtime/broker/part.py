@@ -200,6 +200,7 @@ class BrokerPart:
         life = BrokerLife(
             request,
             LifeSettings(
+                session_timeout_ms=self._session_ms,
                 heartbeat_interval_ms=settings.integer("broker.heartbeat.interval.ms"),
                 initial_registration_timeout_ms=settings.integer("initial.broker.registration.timeout.ms"),
                 log_dir_failure_timeout_ms=settings.integer("log.dir.failure.timeout.ms"),
