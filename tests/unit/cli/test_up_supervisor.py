@@ -91,6 +91,12 @@ def test_a_signal_stops_all(tmp_path: Path, number: int) -> None:
     assert trial.output(1) == "up\nasked\n"
 
 
+def test_what_is_typed_at_the_terminal_reaches_the_supervisor_alone(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, "import os; print(os.getpgrp(), flush=True)" + PATIENT)
+    assert trial.run() == 0
+    assert int(trial.output(1).split()[0]) != os.getpgrp()
+
+
 def test_a_node_that_does_not_start_ends_all_and_is_shown(tmp_path: Path) -> None:
     trial = Trial(tmp_path, PATIENT, FAILING)
 
