@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Final, assert_never
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, assert_never
 
 from barnabas.broker import lifecycle
 from barnabas.broker.lifecycle import BrokerLife, BrokerState, Effect, Event
@@ -14,7 +14,6 @@ from barnabas.metadata.image import MetadataImage
 from barnabas.ports.clock import Clock
 from barnabas.protocol.errors import ApiError, ErrorCode
 from barnabas.protocol.schema import Message
-from barnabas.runtime.broker.controller_channel import ControllerChannel
 from barnabas.runtime.timers import DeadlineTimer
 
 LOG: Final = logging.getLogger(__name__)
@@ -24,13 +23,16 @@ _PASSING: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT)
 
 
 class LifeDriver:
-    """`entered` is told of every state, `gave_up` of why the broker has to stop where it does not want to."""
+    """`ask` puts a request to the active controller within a time, or raises an ApiError.
+
+    `entered` is told of every state, `gave_up` of why the broker has to stop where it does not want to.
+    """
 
     def __init__(
         self,
         life: BrokerLife,
         *,
-        channel: ControllerChannel,
+        ask: Callable[[Message, int], Awaitable[Any]],
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
         request_timeout_ms: int,
@@ -38,7 +40,7 @@ class LifeDriver:
         gave_up: Callable[[str], None],
     ) -> None:
         self.life = life
-        self._channel = channel
+        self._ask_controller = ask
         self._clock = clock
         self._loop = loop
         self._request_timeout_ms = request_timeout_ms
@@ -107,7 +109,7 @@ class LifeDriver:
         answered: type[lifecycle.RegistrationAnswered] | type[lifecycle.HeartbeatAnswered],
     ) -> None:
         try:
-            response = await self._channel.ask(request, self._request_timeout_ms)
+            response = await self._ask_controller(request, self._request_timeout_ms)
         except ApiError as error:
             self._log_refusal(request, error.code, str(error))
             self.receive(lifecycle.RequestFailed(error.code))

@@ -209,7 +209,7 @@ class BrokerPart:
         )
         self.life = LifeDriver(
             life,
-            channel=self._life_channel,
+            ask=self._life_channel.ask,
             clock=self._clock,
             loop=self._loop,
             request_timeout_ms=self._session_ms // 2,
