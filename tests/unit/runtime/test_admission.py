@@ -63,3 +63,15 @@ def test_a_rate_of_none_lets_nobody_in() -> None:
     admission = Admission(SocketSettings(max_connection_creation_rate=0))
     assert admission.delay_ms("L", 0) > 0
     assert admission.delay_ms("L", 10**9) > 0
+
+
+def test_other_limits_hold_from_the_next_newcomer_on() -> None:
+    admission = Admission(SocketSettings(max_connections=1, max_connection_creation_rate=100))
+    assert admission.enter("L", "a")
+    assert not admission.has_room("L")
+    admission.reconfigure(SocketSettings(max_connections=2, max_connections_per_ip=1, max_connection_creation_rate=1))
+    assert admission.has_room("L")
+    assert not admission.enter("L", "a")
+    assert admission.enter("L", "b")
+    # The rate's bucket holds no more than one second's worth of the new rate.
+    assert admission.delay_ms("L", now_ms=0) > 0

@@ -343,3 +343,17 @@ def test_who_connects_too_early_is_served_when_the_node_accepts() -> None:
             assert await early.receive(len(answer)) == answer
 
     run(scenario)
+
+
+def test_a_limit_that_is_raised_lets_those_in_who_wait() -> None:
+    async def scenario() -> None:
+        async with serving(max_connections=1) as node:
+            first = await node.connect()
+            await first.ask(ask_at_once(1, 1))
+            second = await node.connect()
+            request, answer = ask_at_once(2, 2)
+            await second.send(request)
+            node.server.reconfigure(SocketSettings(max_connections=2))
+            assert await second.receive(len(answer)) == answer
+
+    run(scenario)
