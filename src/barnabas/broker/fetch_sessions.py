@@ -48,8 +48,8 @@ class _CachedPartition:
             or answer.preferred_read_replica >= 0
             or answer.diverging_epoch.epoch >= 0
         )
-        # An answer that has an error is told, and what comes after it too, even if nothing else has changed.
-        self.high_watermark = answer.high_watermark if answer.error_code == 0 else -1
+        # A partition that failed has no high watermark, so that the answer after it is told, whatever it is.
+        self.high_watermark = answer.high_watermark
         self.log_start_offset = answer.log_start_offset
         return must_tell
 

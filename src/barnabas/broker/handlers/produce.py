@@ -257,9 +257,6 @@ class _Production:
         except ApiError as error:
             self._fail_acknowledgement(each, error.code)
             return True
-        if leader.log is not each.leader.log:
-            self._fail_acknowledgement(each, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            return True
         if each.is_flushing and leader.log.recovery_point < each.end_offset:
             return False
         if not self._needs_all:

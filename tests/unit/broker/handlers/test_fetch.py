@@ -127,6 +127,13 @@ def test_the_first_batch_is_whole_whatever_the_limits_and_the_others_keep_to_the
     assert second.high_watermark == 1
 
 
+def test_what_one_partition_takes_is_not_there_for_the_next_and_half_a_batch_is_not_given(hosting: Hosting) -> None:
+    for partition in range(3):
+        hosting.append(1, partition=partition, value_bytes=1000)
+    first, second, third = partitions(hosting.ask(asked((0, 0), (1, 0), (2, 0), max_bytes=2500)))
+    assert (base_offsets(first), base_offsets(second), third.records) == ([0], [0], b"")
+
+
 def test_a_partition_is_read_up_to_its_own_limit(hosting: Hosting) -> None:
     for _ in range(5):
         hosting.append(1, value_bytes=1000)
