@@ -34,6 +34,14 @@ class InvalidGroupId(ApiError):
     code = ErrorCode.INVALID_GROUP_ID
 
 
+class InvalidRegularExpression(ApiError):
+    code = ErrorCode.INVALID_REGULAR_EXPRESSION
+
+
+class InvalidRequest(ApiError):
+    code = ErrorCode.INVALID_REQUEST
+
+
 class InvalidSessionTimeout(ApiError):
     code = ErrorCode.INVALID_SESSION_TIMEOUT
 
@@ -52,3 +60,15 @@ class StaleMemberEpoch(ApiError):
 
 class UnknownMemberId(ApiError):
     code = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class UnreleasedInstanceId(ApiError):
+    code = ErrorCode.UNRELEASED_INSTANCE_ID
+
+
+class UnsupportedAssignor(ApiError):
+    code = ErrorCode.UNSUPPORTED_ASSIGNOR
+
+
+class UnsupportedRequestVersion(ApiError):
+    code = ErrorCode.UNSUPPORTED_VERSION
