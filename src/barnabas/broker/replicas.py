@@ -18,7 +18,7 @@ from barnabas.broker.waiting_room import WaitingRoom
 from barnabas.controller.errors import UnknownTopicId, UnknownTopicOrPartition
 from barnabas.log.append import AppendInfo
 from barnabas.log.checkpoint import TopicPartition
-from barnabas.log.directories import LogDirectories
+from barnabas.log.directories import LogDirectories, NewLog
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.read import Isolation, LogRead, TimestampedOffset
 from barnabas.metadata.delta import MetadataDelta
@@ -168,11 +168,32 @@ class Replicas:
         # What is gone goes first: a topic that was made anew has the name of the old one.
         for topic in delta.topics.deleted.values():
             self._drop_topic(topic, now_ms)
+        self._make_logs(delta, now_ms)
         for topic_id, change in delta.topics.changed.items():
             topic = image.topics.by_id[topic_id]
             for index in change.partitions.changes:
                 self._take_partition(topic, index, topic.partitions[index], now_ms)
         self._take_configs(changed_topics)
+
+    def _make_logs(self, delta: MetadataDelta, now_ms: int) -> None:
+        """Make the logs of new partitions all at once: one by one they would wait for the disk one by one."""
+        wanted = []
+        for topic_id, change in delta.topics.changed.items():
+            topic = self.image.topics.by_id[topic_id]
+            for index in change.partitions.changes:
+                name, partition = TopicPartition(topic.name, index), topic.partitions[index]
+                if self._node_id in partition.replicas and name not in self._directories.logs:
+                    path, is_new = self._place(partition)
+                    if is_new:
+                        wanted.append(NewLog(name, self._configs.log_config_of(topic.name), topic_id, path))
+        if len(wanted) > 1:
+            self._directories.create_all(wanted, now_ms=now_ms)
+
+    def _place(self, partition: Partition) -> tuple[str | None, bool]:
+        """The directory that a partition is assigned to, where it is ours; and whether its log cannot be elsewhere."""
+        assigned = partition.directory(self._node_id)
+        path = next((path for path, id_ in self._directories.directory_ids.items() if id_ == assigned), None)
+        return path, path is not None or assigned == UNASSIGNED_DIRECTORY
 
     def _drop_topic(self, topic: Topic, now_ms: int) -> None:
         hosted = self._topics.get(topic.id)
@@ -240,9 +261,7 @@ class Replicas:
     def _open_log(self, name: TopicPartition, topic_id: Uuid, partition: Partition, now_ms: int) -> PartitionLog:
         """The log of a replica that was not hosted so far, made where there is none."""
         directories = self._directories
-        assigned = partition.directory(self._node_id)
-        path = next((path for path, id_ in directories.directory_ids.items() if id_ == assigned), None)
-        is_new = path is not None or assigned == UNASSIGNED_DIRECTORY
+        path, is_new = self._place(partition)
         config = self._configs.log_config_of(name.topic)
         try:
             log = directories.create(name, config, now_ms=now_ms, topic_id=topic_id, is_new=is_new, path=path)

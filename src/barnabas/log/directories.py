@@ -7,9 +7,11 @@ until the next start: its logs are let go and nothing there is touched again, wh
 from __future__ import annotations
 
 import errno
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from typing import NamedTuple
 
 from barnabas.log.background_checkpoint import BackgroundCheckpoint
 from barnabas.log.checkpoint import (
@@ -50,6 +52,23 @@ ConfigOf = Callable[[str], LogConfig]
 IsStray = Callable[[TopicPartition, Uuid | None], bool]
 
 
+class NewLog(NamedTuple):
+    """A log that is to be made: in the directory `path`, or where the fewest are."""
+
+    partition: TopicPartition
+    config: LogConfig
+    topic_id: Uuid
+    path: str | None
+
+
+# Does pieces of work that have nothing to do with each other; their results in order.
+RunAll = Callable[[Sequence[Callable[[], PartitionLog | None]]], Sequence[PartitionLog | None]]
+
+
+def one_by_one(works: Sequence[Callable[[], PartitionLog | None]]) -> list[PartitionLog | None]:
+    return [work() for work in works]
+
+
 class LogDirectoryError(Exception):
     """Directories that a node must not start with. The text is meant for whoever starts it."""
 
@@ -58,7 +77,8 @@ class LogDirectories:
     """Made and locked by the constructor; `load` opens the logs. `logs` is the table of all live partitions.
 
     Where there is a `cleaner` of these logs, it is told before one of them goes. Directories that are `cordoned` get no
-    new partition while there are others, and a partition is made where it is `preferred` to be.
+    new partition while there are others, and a partition is made where it is `preferred` to be. `run_all` is how many
+    logs are made at once.
     """
 
     def __init__(self, disk: Disk, paths: Sequence[str], *, rng: Rng) -> None:
@@ -72,6 +92,7 @@ class LogDirectories:
         self.cordoned: frozenset[str] = frozenset()
         self.preferred: dict[TopicPartition, str] = {}
         self._producer_id_expiration_ms = _DAY_MS
+        self.run_all: RunAll = one_by_one
         self._disk = disk
         self._rng = rng
         self._online: dict[str, LogDirectory] = {}
@@ -246,6 +267,31 @@ class LogDirectories:
         if topic_id is not None and known is not None and known != topic_id:
             raise InconsistentTopicId(f"{partition} is of topic {known}, not of {topic_id}")
         return log
+
+    def create_all(self, wanted: Iterable[NewLog], *, now_ms: int) -> None:
+        """Make many logs, their writes to the disk side by side. What cannot be made so is left to `create`."""
+        chosen: list[tuple[LogDirectory, NewLog]] = []
+        coming = Counter[str]()
+        for new in wanted:
+            candidates = self._candidates(self.preferred.get(new.partition, new.path))
+            if new.partition not in self.logs and candidates:
+                directory = min(candidates, key=lambda each: each.partition_count + coming[each.path])
+                coming[directory.path] += 1
+                chosen.append((directory, new))
+
+        def make(directory: LogDirectory, new: NewLog) -> PartitionLog | None:
+            path = f"{directory.path}/{partition_directory(*new.partition)}"
+            try:
+                return self._make_log(path, new.config, now_ms, new.topic_id)
+            except OSError:
+                return None
+
+        logs = self.run_all([partial(make, directory, new) for directory, new in chosen])
+        for (directory, new), log in zip(chosen, logs, strict=True):
+            if log is not None:
+                self.topic_ids[new.partition] = new.topic_id
+                self._add(directory, new.partition, log, is_future=False)
+                self.preferred.pop(new.partition, None)
 
     def _candidates(self, path: str | None) -> list[LogDirectory]:
         if path is not None:

@@ -17,7 +17,7 @@ from barnabas.log.checkpoint import (
     read_whole,
     write_offsets,
 )
-from barnabas.log.directories import LogDirectories, LogDirectoryError, remove_tree
+from barnabas.log.directories import LogDirectories, LogDirectoryError, NewLog, remove_tree
 from barnabas.log.log_config import LogConfig
 from barnabas.log.log_directory import CHECKPOINTED
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
@@ -199,6 +199,29 @@ def test_a_new_partition_goes_where_the_fewest_are() -> None:
     assert [parent(log) for log in logs] == ["/a", "/b", "/c", "/a"]
     directories.delete(TopicPartition("orders", 1), now_ms=0)
     assert parent(create(directories, "other")) == "/b"
+
+
+def test_many_logs_are_made_at_once_where_one_by_one_would_have_been() -> None:
+    disk = SimDisk()
+    directories = open_directories(disk, "/a", "/b")
+    create(directories, "t", 0, path="/a")
+    partitions = [TopicPartition("t", index) for index in range(4)]
+    disk.fail("flush", "/t-2/partition.metadata.tmp", errno.EIO)
+    new = [
+        NewLog(partition, LogConfig(), TOPIC_ID, "/b" if partition.partition == 3 else None) for partition in partitions
+    ]
+    directories.create_all(new, now_ms=0)
+    # What could not be made is left without a trace to whoever makes it one by one, and finds out why.
+    assert [parent(directories.logs[partition]) for partition in partitions if partition.partition != 2] == [
+        "/a",
+        "/b",
+        "/b",
+    ]
+    assert not any(name.startswith("t-2") for path in ("/a", "/b") for name in disk.names(path))
+    assert [directory.path for directory in directories.online] == ["/a", "/b"]
+    again = open_directories(disk.after_power_cut(Random(0)), "/a", "/b")
+    assert set(again.logs) == set(directories.logs)
+    assert again.topic_ids[partitions[1]] == TOPIC_ID
 
 
 def test_a_log_that_is_there_is_given_again_unless_its_topic_is_another() -> None:

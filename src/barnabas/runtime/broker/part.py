@@ -40,7 +40,7 @@ from barnabas.protocol.uuid import Uuid
 from barnabas.runtime.broker.assigning import AssignmentsDriver
 from barnabas.runtime.broker.controller_channel import ControllerChannel
 from barnabas.runtime.broker.life import LifeDriver
-from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
+from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch, side_by_side
 from barnabas.runtime.broker.serving import ServingParts, broker_table
 from barnabas.runtime.log_keeping.keeping import LogKeeping
 from barnabas.runtime.log_keeping.moving import MoveDriver
@@ -94,6 +94,7 @@ class BrokerPart:
         # Its own threads, so that the quorum's flushes do not wait behind a broker's.
         self._off_loop = OffLoop(loop)
         self.directories: LogDirectories = storage.logs
+        self.directories.run_all = side_by_side
         self._directory_ids = dict(self.directories.directory_ids)
         configs = BrokerConfigs(node.node_id, node.settings.given)
         self.settings = DynamicSettings(node, configs)
