@@ -44,6 +44,7 @@ def served_tables() -> dict[Listener, RoutingTable]:
         replicas=nothing,
         alter_log_dir=nothing,
         forwarding=Forwarding(nothing, nothing, nothing),
+        groups=nothing,
         rng=Random(0),
         features=nothing,
         broker_epoch=nothing,

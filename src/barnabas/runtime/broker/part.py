@@ -42,6 +42,7 @@ from barnabas.runtime.broker.controller_channel import ControllerChannel
 from barnabas.runtime.broker.life import LifeDriver
 from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch, side_by_side
 from barnabas.runtime.broker.serving import ServingParts, broker_table
+from barnabas.runtime.coordinator.groups import group_coordinator
 from barnabas.runtime.log_keeping.keeping import LogKeeping
 from barnabas.runtime.log_keeping.moving import MoveDriver
 from barnabas.runtime.log_keeping.settings import KeepingSettings, cleaner_config
@@ -138,6 +139,7 @@ class BrokerPart:
             loop=loop,
         )
         self.forwarding = Forwarding(self._channel.ask, _refuse, self._spawn)
+        self.groups = group_coordinator(self.replicas, lambda: self.settings.current, loop=loop, clock=clock, rng=rng)
 
     def _make_keeping(self) -> LogKeeping:
         settings = self._node.settings
@@ -174,6 +176,7 @@ class BrokerPart:
                 replicas=self.replicas,
                 alter_log_dir=lambda name, path: self.moves.alter(name, path, self._clock.now_ms()),
                 forwarding=self.forwarding,
+                groups=self.groups,
                 rng=self._rng,
                 features=self._features,
                 broker_epoch=lambda: self.life.broker_epoch,
@@ -268,6 +271,7 @@ class BrokerPart:
         self.moves.follow()
         self._assignments.follow(delta, image)
         self._assigning.wake()
+        self.groups.apply(delta, image)
         if not self._is_accepting:
             own = image.cluster.brokers.get(self._node.node_id)
             if own is not None and own.epoch == self.life.broker_epoch and not own.is_fenced:
@@ -303,6 +307,7 @@ class BrokerPart:
         """Let others lead what is led here, answer what was asked, and close the logs as whole ones."""
         self.life.receive(lifecycle.ShutdownRequested())
         await self._has_ended.wait()
+        self.groups.close()
         await self._sockets.stop(grace_ms)
         await self._let_go()
         await self._off_loop.settle()  # No log is closed while a thread flushes it.
@@ -321,6 +326,7 @@ class BrokerPart:
         self._off_loop.close()
 
     async def _let_go(self) -> None:
+        self.groups.close()
         self._keeping.close()
         self._moving.close()
         self._assigning.close()

@@ -19,6 +19,8 @@ from barnabas.broker.handlers.config_resources import ListConfigResources
 from barnabas.broker.handlers.coordinators import FindCoordinator
 from barnabas.broker.handlers.describe_configs import DescribeConfigs
 from barnabas.broker.handlers.fetch import Fetch
+from barnabas.broker.handlers.groups import GroupCoordinator, Groups
+from barnabas.broker.handlers.groups_offsets import GroupOffsets
 from barnabas.broker.handlers.leader_epochs import OffsetForLeaderEpoch
 from barnabas.broker.handlers.list_offsets import ListOffsets
 from barnabas.broker.handlers.log_dirs import DescribeLogDirs, Room
@@ -58,6 +60,7 @@ class ServingParts:
     replicas: Replicas
     alter_log_dir: Callable[[TopicPartition, str], None]
     forwarding: Forwarding
+    groups: GroupCoordinator
     rng: Random
     features: Callable[[], Features]
     broker_epoch: Callable[[], int]
@@ -108,7 +111,9 @@ def broker_table(parts: ServingParts) -> RoutingTable:
         ),
         ListConfigResources(lambda: replicas.image),
         InitProducerId(parts.ask_controller, parts.spawn, broker_id=node.node_id, broker_epoch=parts.broker_epoch),
-        FindCoordinator(),
+        FindCoordinator(lambda: replicas.image, lambda group_id: parts.groups.partition_for(group_id), creation),
+        Groups(parts.groups),
+        GroupOffsets(parts.groups, lambda: replicas.image),
         DescribeAccess(lambda: replicas.image),
         parts.forwarding,
     )

@@ -26,7 +26,7 @@ def hosting() -> Hosting:
         hosting,
         DescribeCluster(lambda: hosting.image, node_id=NODE, cluster_id="cluster"),
         ListConfigResources(lambda: hosting.image),
-        FindCoordinator(),
+        FindCoordinator(lambda: hosting.image, lambda _: 0, lambda names, _: dict.fromkeys(names, ErrorCode.NONE)),
     )
     hosting.apply(
         broker_record(NODE, rack="r"), broker_record(OTHER, fenced=True), broker_record(THIRD, listener="INTERNAL")
