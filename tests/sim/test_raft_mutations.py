@@ -171,17 +171,6 @@ def takes_a_flush_for_what_replaced_the_flushed(patch: pytest.MonkeyPatch) -> No
     patch.setattr(RaftNode, "validate", lambda _: None)
 
 
-def leads_on_in_a_later_epoch(patch: pytest.MonkeyPatch) -> None:
-    """A leader that takes fetches of any epoch for its own counts replicas that have moved on."""
-    original = leading.leader_error
-
-    def leader_error(node: Quorum, epoch: int) -> Any:
-        return original(node, node.epoch if isinstance(node.role, Leader) else epoch)
-
-    patch.setattr(leading, "leader_error", leader_error)
-    patch.setattr(leading, "compare_follower", lambda *_: Continues())
-
-
 def forgets_its_vote_in_a_restart(patch: pytest.MonkeyPatch) -> None:
     original = Quorum.start
 
@@ -235,7 +224,6 @@ MUTATIONS: list[tuple[Mutation, dict[str, Any]]] = [
     ),
     (keeps_voters_of_a_truncated_log, {"is_dynamic": True, "voter_change_every_ms": 200, "spares": 2}),
     (takes_a_flush_for_what_replaced_the_flushed, {"flush_max_ms": 1_000}),
-    (leads_on_in_a_later_epoch, {}),
     (forgets_its_vote_in_a_restart, CONTESTED),
     (believes_a_high_watermark_beyond_its_log, {}),
     (
