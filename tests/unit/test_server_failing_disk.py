@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import io
-import logging
 import os
 import resource
 import subprocess
@@ -24,10 +23,10 @@ from barnabas.client.patience import Deadline
 from barnabas.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse
 from barnabas.protocol.schema import Message
 from barnabas.runtime.clock import SystemClock
-from barnabas.runtime.logging import start_logging
 from barnabas.runtime.peer import PeerLost
 from barnabas.sim.disk import SimDisk
 from controller_nodes import CLUSTER_ID, LISTENER, LONG_MS, config_change, controllers, free_ports, run
+from node_log import node_log
 
 SETTING = "log.retention.ms"
 
@@ -35,14 +34,8 @@ SETTING = "log.retention.ms"
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
     """The log of a node that runs in this process."""
-    logger = logging.getLogger("barnabas")
-    level, propagate = logger.level, logger.propagate
-    written = io.StringIO()
-    handler = start_logging(logging.INFO, written)
-    yield written
-    logger.removeHandler(handler)
-    logger.setLevel(level)
-    logger.propagate = propagate
+    with node_log() as written:
+        yield written
 
 
 def fail_flushes(error: int) -> Callable[[SimDisk], None]:
