@@ -65,7 +65,7 @@ def test_one_node_is_up_until_it_is_interrupted(tmp_path: Path) -> None:
     title, listens = running.stdout.readline(), running.stdout.readline()
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
-    assert (running.returncode, err) == (0, ""), (tmp_path / "node-1" / "server.log").read_text()
+    assert (running.returncode, err) == (0, ""), (tmp_path / "node-0" / "server.log").read_text()
     assert title.startswith(f"Barnabas {__version__}: 1 broker in cluster ")
     assert listens.split() == ["listens", "at", f"127.0.0.1:{port}"]
-    assert "broker serving" in (tmp_path / "node-1" / "server.log").read_text()
+    assert "broker serving" in (tmp_path / "node-0" / "server.log").read_text()

@@ -26,13 +26,13 @@ def up(data: Path, brokers: int | None = None, port: int | None = None, *, fresh
     return prepare(data, broker_count=brokers, port=port, is_fresh=fresh)
 
 
-@pytest.mark.parametrize(("brokers", "controllers"), [(1, [1]), (2, [1]), (3, [1, 2, 3]), (5, [1, 2, 3])])
+@pytest.mark.parametrize(("brokers", "controllers"), [(1, [0]), (2, [0]), (3, [0, 1, 2]), (5, [0, 1, 2])])
 def test_a_cluster_has_one_controller_or_three(brokers: int, controllers: list[int]) -> None:
     nodes = [parse_node(node.settings) for node in lay_out(Path("/data"), brokers, 9092)]
     assert [node.node_id for node in nodes if node.is_controller] == controllers
     assert all(node.is_broker for node in nodes)
     quorums = {node.bootstrap_servers for node in nodes}
-    assert quorums == {tuple(("127.0.0.1", 9091 + 2 * node_id) for node_id in controllers)}
+    assert quorums == {tuple(("127.0.0.1", 9093 + 2 * node_id) for node_id in controllers)}
 
 
 def test_every_listener_has_a_port_of_its_own() -> None:
@@ -53,9 +53,16 @@ def test_kafkas_own_topics_are_replicated_as_far_as_the_cluster_goes(
         assert (factors, least) == ({factor}, {in_sync_min})
 
 
+def test_a_node_is_given_the_settings_that_stand_in_kafkas_own_file() -> None:
+    (node,) = lay_out(Path("/data"), 1, 9092)
+    assert parse_node(node.settings).node_id == 0
+    customary = {"log.segment.bytes", "log.retention.hours", "log.retention.check.interval.ms", "num.partitions"}
+    assert customary <= node.settings.keys()
+
+
 def test_new_nodes_are_formatted_as_one_cluster(tmp_path: Path) -> None:
     nodes = up(tmp_path, 4)
-    assert [node.node_id for node in nodes] == [1, 2, 3, 4]
+    assert [node.node_id for node in nodes] == [0, 1, 2, 3]
     assert len({read_cluster_id(node) for node in nodes}) == 1
     for node in nodes:
         meta = read_meta_properties(PosixDisk(), node.config.metadata_log_dir)
@@ -104,7 +111,7 @@ def test_fresh_deletes_nodes_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "node-9" / "mine").write_text("x")
     (after,) = up(tmp_path, fresh=True)
     assert read_cluster_id(after) != before
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine", "node-1", "node-9"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine", "node-0", "node-9"]
     assert find_nodes(tmp_path) == [after.settings_file]
 
 
@@ -116,7 +123,7 @@ def test_a_folder_that_is_not_there_has_no_nodes(tmp_path: Path) -> None:
 def test_a_settings_file_that_cannot_be_followed_is_named(tmp_path: Path) -> None:
     (node,) = up(tmp_path)
     node.settings_file.write_text("process.roles=broker\n")
-    with pytest.raises(DataFolderError, match=r"node-1/server\.properties: .*node\.id"):
+    with pytest.raises(DataFolderError, match=r"node-0/server\.properties: .*node\.id"):
         up(tmp_path)
 
 
@@ -134,11 +141,13 @@ def test_a_port_that_is_taken_is_named_before_anything_starts(tmp_path: Path) ->
 
 
 def test_the_banner_says_where_the_cluster_is_and_what_to_try(tmp_path: Path) -> None:
-    text = describe(tmp_path, up(tmp_path, 2), "the-id")
+    nodes = up(tmp_path, 2)
+    text = describe(tmp_path, nodes, "the-id")
     servers = "127.0.0.1:9092,127.0.0.1:9094"
     assert "2 brokers in cluster the-id" in text
     assert f"listens at  {servers}\n" in text
-    assert str(tmp_path) in text
+    assert f"{tmp_path} (node-0 to node-1: " in text
+    assert f"{tmp_path} (node-0: " in describe(tmp_path, nodes[:1], "the-id")
     assert f"kafka-topics --bootstrap-server {servers} --create --topic greetings " in text
     assert " --replication-factor 2\n" in text
     assert f"kafka-console-consumer --bootstrap-server {servers} --topic greetings --from-beginning" in text

@@ -84,7 +84,7 @@ def check_ports(nodes: list[PreparedNode]) -> None:
 def describe(data: Path, nodes: list[PreparedNode], cluster_id: str) -> str:
     """Where the cluster is, and what to do with it."""
     servers = ",".join(f"{host}:{port}" for host, port in (node.address for node in nodes))
-    folders = "node-1" if len(nodes) == 1 else f"node-1 to node-{len(nodes)}"
+    folders = " to ".join(dict.fromkeys(node.folder.name for node in (nodes[0], nodes[-1])))
     factor = f" --replication-factor {min(len(nodes), 3)}" if len(nodes) > 1 else ""
     at = f"--bootstrap-server {servers}"
     return "\n".join(

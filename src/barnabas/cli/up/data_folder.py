@@ -26,7 +26,7 @@ from barnabas.runtime.node_storage import LOCK_FILE
 
 SETTINGS_FILE: Final = "server.properties"
 OUTPUT_FILE: Final = "server.log"
-_FOLDER: Final = re.compile(r"node-([1-9][0-9]*)")
+_FOLDER: Final = re.compile(r"node-(0|[1-9][0-9]*)")
 _COMMENT: Final = "# Written by `barnabas up`, which reads it from now on: change what you like."
 
 
@@ -47,8 +47,12 @@ class PreparedNode:
         return self.config.node_id
 
     @property
+    def folder(self) -> Path:
+        return self.settings_file.parent
+
+    @property
     def output_file(self) -> Path:
-        return self.settings_file.parent / OUTPUT_FILE
+        return self.folder / OUTPUT_FILE
 
     @property
     def address(self) -> tuple[str, int]:
@@ -123,14 +127,17 @@ def _properties_text(settings: Mapping[str, str]) -> str:
 
 def read_nodes(data: Path, port: int | None) -> list[PreparedNode]:
     """The nodes that are there, the first broker at `port` if one is given, else all where their settings say."""
-    return [_read_node(path, port) for path in find_nodes(data)]
+    return [
+        _read_node(path, None if port is None else broker_port(port, position))
+        for position, path in enumerate(find_nodes(data))
+    ]
 
 
 def _read_node(path: Path, port: int | None) -> PreparedNode:
     try:
         given = load_properties(path.read_bytes())
         config = parse_node(given)
-        overrides = {} if port is None else _listeners(config, broker_port(port, config.node_id))
+        overrides = {} if port is None else _listeners(config, port)
         return PreparedNode(config=parse_node(given | overrides), settings_file=path, overrides=overrides)
     except (ConfigError, ValueError) as error:
         raise DataFolderError(f"{path}: {error}") from error

@@ -1,7 +1,7 @@
 """Which nodes a cluster on this machine has: their roles, ports and settings.
 
 One or two brokers have one controller among them, as two would stop when either is lost; from three on the first three
-nodes are controllers. Brokers listen at every second port, and controllers at those between.
+nodes are controllers. Ids begin at 0. Brokers listen at every second port, and controllers at those between.
 """
 
 from __future__ import annotations
@@ -15,6 +15,21 @@ DEFAULT_PORT: Final = 9092
 CONTROLLERS_MAX: Final = 3
 REPLICATION_FACTOR_MAX: Final = 3
 PORTS_PER_NODE: Final = 2
+
+# What the file of settings that comes with Kafka sets for every node. They are defaults, nearly all, but a setting that
+# stands in the file is one to be seen there and changed, and `--describe` gives it as the node's own.
+CUSTOMARY_SETTINGS: Final = {
+    "num.network.threads": "3",
+    "num.io.threads": "8",
+    "socket.send.buffer.bytes": "102400",
+    "socket.receive.buffer.bytes": "102400",
+    "socket.request.max.bytes": "104857600",
+    "num.partitions": "1",
+    "num.recovery.threads.per.data.dir": "2",
+    "log.retention.hours": "168",
+    "log.segment.bytes": "1073741824",
+    "log.retention.check.interval.ms": "300000",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,21 +46,22 @@ class NodeLayout:
 def lay_out(data: Path, broker_count: int, port: int) -> list[NodeLayout]:
     """The nodes of a new cluster whose first broker listens at `port`."""
     controller_count = CONTROLLERS_MAX if broker_count >= CONTROLLERS_MAX else 1
-    controllers = ",".join(f"{HOST}:{_controller_port(port, node_id)}" for node_id in range(1, controller_count + 1))
+    controllers = ",".join(f"{HOST}:{_controller_port(port, node_id)}" for node_id in range(controller_count))
     return [
         NodeLayout(
             node_id=node_id,
-            is_controller=node_id <= controller_count,
+            is_controller=node_id < controller_count,
             broker_port=broker_port(port, node_id),
             controller_port=_controller_port(port, node_id),
-            settings=_settings(data, node_id, broker_count, port, controllers, node_id <= controller_count),
+            settings=_settings(data, node_id, broker_count, port, controllers, node_id < controller_count),
         )
-        for node_id in range(1, broker_count + 1)
+        for node_id in range(broker_count)
     ]
 
 
-def broker_port(first_port: int, node_id: int) -> int:
-    return first_port + PORTS_PER_NODE * (node_id - 1)
+def broker_port(first_port: int, position: int) -> int:
+    """The port of a broker by its position among those of a cluster, which is the id of a new one."""
+    return first_port + PORTS_PER_NODE * position
 
 
 def _controller_port(first_port: int, node_id: int) -> int:
@@ -79,4 +95,4 @@ def _settings(
         "share.coordinator.state.topic.min.isr": str(in_sync_min),
         # Members of a group on one machine come together; nobody has to wait for the others.
         "group.initial.rebalance.delay.ms": "0",
-    }
+    } | CUSTOMARY_SETTINGS
