@@ -15,6 +15,9 @@ from barnabas.records.compression import Compression
 from barnabas.records.validation import RecordRules
 
 LONG_MAX = 2**63 - 1
+# Apache's smallest segment. A segment that is to be smaller takes a batch up to this size by itself, so that how a
+# producer batches need not be known to whoever wants small segments.
+SEGMENT_BYTES_MIN = 1024 * 1024
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -44,6 +47,11 @@ class LogConfig:
     flush_messages: int = LONG_MAX
     flush_ms: int = LONG_MAX
     preallocate: bool = False
+
+    @cached_property
+    def append_bytes_max(self) -> int:
+        """How much may be written at once: it stays in one segment."""
+        return max(self.segment_bytes, SEGMENT_BYTES_MIN)
 
     @cached_property
     def is_compacted(self) -> bool:

@@ -215,7 +215,7 @@ class PartitionLog:
                 marker = end_marker(batch, header) if header.is_control else None
                 update.add(BatchHeader(first_offset, *header[1:]), marker)
         size_bytes = len(batch)
-        if size_bytes > local.config.segment_bytes:
+        if size_bytes > local.config.append_bytes_max:
             raise self._too_large(size_bytes)
         is_new_epoch = leader_epoch != self.leader_epochs.durable_epoch
         try:
@@ -261,7 +261,7 @@ class PartitionLog:
             raise UnexpectedAppendOffsetError(first_offset, last_offset, self.log_end_offset)
         update = prepare_producers(self.producer_state, chunk)
         size_bytes = len(chunk.data)
-        if size_bytes > self.config.segment_bytes:
+        if size_bytes > self.config.append_bytes_max:
             raise self._too_large(size_bytes)
         max_timestamp = max(header.max_timestamp for header in chunk.headers)
         latest_epoch = self.leader_epochs.latest_epoch
@@ -290,7 +290,7 @@ class PartitionLog:
         return AppendInfo(first_offset, last_offset, max_timestamp, NO_TIMESTAMP, self.log_start_offset)
 
     def _too_large(self, size_bytes: int) -> RecordBatchTooLarge:
-        return RecordBatchTooLarge(f"{size_bytes} bytes do not fit a segment of {self.config.segment_bytes}")
+        return RecordBatchTooLarge(f"{size_bytes} bytes do not fit a segment of {self.config.append_bytes_max}")
 
     def _no_room(self) -> KafkaStorageError:
         return KafkaStorageError(f"no room on the disk of {self.directory}")

@@ -208,7 +208,7 @@ class LogSegment:
         size = self.size_bytes
         offsets, times = self.offset_index, self.time_index
         return (
-            size + size_bytes > config.segment_bytes
+            (size > 0 and size + size_bytes > config.segment_bytes)
             or (size > 0 and self._waited_ms(max_timestamp, now_ms) > config.roll_ms - self.roll_jitter_ms)
             or last_offset - self.base_offset > INT_MAX
             or offsets.entries >= offsets.entries_max

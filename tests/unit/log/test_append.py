@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from barnabas.log import append
 from barnabas.log.append import OffsetsOutOfOrderError, UnexpectedAppendOffsetError
-from barnabas.log.log_config import LogConfig
+from barnabas.log.log_config import SEGMENT_BYTES_MIN, LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.producer_entry import AppendOrigin
 from barnabas.protocol.errors import (
@@ -148,13 +148,22 @@ def test_gaps_between_a_batchs_offsets_are_closed() -> None:
 
 
 def test_sizes_are_limited_by_topic_and_segment() -> None:
-    log = open_log(max_message_bytes=200, segment_bytes=150)
+    log = open_log(max_message_bytes=200)
     with pytest.raises(RecordTooLarge):
         log.append_as_leader(make_batch(value_bytes=200), 0, NOW)
-    with pytest.raises(RecordBatchTooLarge):
-        log.append_as_leader(make_batch(value_bytes=90), 0, NOW)
     exact = make_batch(value_bytes=200)
     open_log(max_message_bytes=len(exact), segment_bytes=len(exact)).append_as_leader(exact, 0, NOW)
+    log = open_log(max_message_bytes=2 * SEGMENT_BYTES_MIN, segment_bytes=150)
+    with pytest.raises(RecordBatchTooLarge):
+        log.append_as_leader(make_batch(value_bytes=SEGMENT_BYTES_MIN), 0, NOW)
+    assert log.log_end_offset == 0
+
+
+def test_a_batch_that_is_larger_than_small_segments_is_one_by_itself() -> None:
+    log = open_log(segment_bytes=150)
+    for value_bytes in (10, 1_000, 1_000, 10, 10):
+        log.append_as_leader(make_batch(value_bytes=value_bytes), 0, NOW)
+    assert [segment.base_offset for segment in log.segments] == [0, 1, 2, 3, 4]
 
 
 def test_what_a_client_must_not_send_is_refused() -> None:
