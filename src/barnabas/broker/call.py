@@ -56,7 +56,7 @@ class Call:
 class Pending:
     """An answer that is not there yet. Whoever made it completes it or lets it fail, exactly once."""
 
-    __slots__ = ("_error", "_is_completed", "_response", "_when_completed", "call")
+    __slots__ = ("_error", "_is_completed", "_response", "_when_abandoned", "_when_completed", "call")
 
     def __init__(self) -> None:
         self.call: Call | None = None
@@ -64,6 +64,7 @@ class Pending:
         self._response: Message | None = None
         self._error: Exception | None = None
         self._when_completed: Callable[[], None] | None = None
+        self._when_abandoned: Callable[[], None] | None = None
 
     @property
     def is_completed(self) -> bool:
@@ -90,6 +91,15 @@ class Pending:
         self._when_completed = notify
         if self._is_completed:
             notify()
+
+    def when_abandoned(self, forget: Callable[[], None]) -> None:
+        """Have `forget` called if the asker is gone before there is an answer: nobody needs it any more."""
+        self._when_abandoned = forget
+
+    def abandon(self) -> None:
+        """Say that the asker is gone. Whoever made this may still complete it, to no effect."""
+        if self._when_abandoned is not None and not self._is_completed:
+            self._when_abandoned()
 
     def _settle(self, response: Message | None, error: Exception | None) -> None:
         assert not self._is_completed, "a request is answered once"

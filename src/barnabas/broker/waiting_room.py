@@ -1,7 +1,7 @@
 """Where requests wait that cannot be answered yet: for more bytes, for replicas, for a member to join.
 
 A waiter is parked under the keys whose change may make it ready, and completes exactly once: when a wake finds it
-ready, or when its deadline has come. Completions may park and wake in turn.
+ready, or when its deadline has come; or never, if it is cancelled first. Completions may park and wake in turn.
 """
 
 from __future__ import annotations
@@ -84,6 +84,12 @@ class WaitingRoom:
         if earliest is None or deadline_ms < earliest:
             self._arm(deadline_ms)
         return waiter
+
+    def cancel(self, waiter: Waiter) -> None:
+        """Let one go that waits no more; it does not complete."""
+        if not waiter.is_done:
+            waiter.is_done = True
+            self._leave(waiter)
 
     def wake(self, key: Hashable) -> int:
         """Complete those under `key` that have become ready; how many they were."""

@@ -125,6 +125,8 @@ class Connection:
             self._around.loop.remove_writer(self._socket)
         self._socket.close()
         self._kept, self._large = b"", None
+        if self._pending is not None:
+            self._pending.abandon()
         LOG.log(level, "connection closed", extra={"reason": reason, "connection": self.client.connection_id})
         self._around.host.forget(self)
         self._count_held(0)
@@ -134,7 +136,10 @@ class Connection:
     def _on_readable(self) -> None:
         if self._is_blocked():
             # Found out only now that something came meanwhile: most clients wait for an answer before they ask again.
-            self._pause()
+            if self._pending is not None and self._has_hung_up():
+                self.close("closed by the client before its answer")
+            else:
+                self._pause()
         elif self._large is not None:
             self._receive_large(self._large)
         elif self._around.memory.is_full and not self._counted_bytes:
@@ -143,6 +148,15 @@ class Connection:
             self._pause()
         else:
             self._receive(is_more_awaited=True)
+
+    def _has_hung_up(self) -> bool:
+        """Whether the end of the stream is all that came; what else came is left where it is."""
+        try:
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
 
     def _receive(self, *, is_more_awaited: bool) -> None:
         """Receive once, unless what was kept is enough, and handle the whole frames."""

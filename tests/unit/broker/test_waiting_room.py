@@ -134,3 +134,26 @@ def test_far_deadlines_of_answered_requests_do_not_pile_up(count: int) -> None:
         assert room.wake(number) == 1
     assert len(room._deadlines) < 100
     assert not room._by_key
+
+
+def test_who_is_cancelled_never_completes_and_leaves_nothing_behind() -> None:
+    armed: list[int] = []
+    room = WaitingRoom(armed.append)
+    outcomes: list[str] = []
+    first = room.park("ab", never, 10, lambda _: outcomes.append("first"))
+    room.park("b", lambda: bool(outcomes), 20, lambda _: outcomes.append("second"))
+    room.cancel(first)
+    room.cancel(first)
+    assert (len(room), room.next_deadline_ms) == (1, 20)
+    assert room.wake("a") == 0
+    assert room.expire(15) == 0
+    assert room.expire(20) == 1
+    assert outcomes == ["second"]
+    assert len(room) == 0
+
+
+def test_one_that_has_completed_is_cancelled_to_no_effect() -> None:
+    room = WaitingRoom(ignore)
+    done = room.park("a", lambda: True, 10, ignore)
+    room.cancel(done)
+    assert len(room) == 0

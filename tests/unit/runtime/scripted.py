@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
@@ -34,6 +35,13 @@ class ScriptedSocket:
     @property
     def is_readable(self) -> bool:
         return bool(self.chunks) or self.has_ended
+
+    def recv(self, size: int, flags: int) -> bytes:
+        """A look at what is there to be received."""
+        assert flags == socket.MSG_PEEK
+        if not self.chunks and not self.has_ended:
+            raise BlockingIOError
+        return self.chunks[0][:size] if self.chunks else b""
 
     def recv_into(self, view: memoryview) -> int:
         if not self.chunks:

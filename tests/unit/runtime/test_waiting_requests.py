@@ -143,3 +143,22 @@ def test_batches_of_a_connection_keep_their_order_while_one_waits_for_replicas_o
         await server.stop(0)
 
     asyncio.run(run())
+
+
+def test_who_hangs_up_waits_no_longer() -> None:
+    async def run() -> None:
+        hosting = Hosting()
+        hosting.create(replicas=(NODE, OTHER))
+        server, (consumer, producer) = await serve(hosting, 2)
+        await consumer.send(fetch(0))
+        await producer.send(produce_request(make_batch(2), timeout_ms=WAIT_MS))
+        while len(hosting.waiting_room) < 2:
+            await asyncio.sleep(0)
+        consumer.socket.close()
+        producer.socket.close()
+        while len(server):
+            await asyncio.sleep(0)
+        assert len(hosting.waiting_room) == 0
+        await server.stop(0)
+
+    asyncio.run(run())

@@ -77,9 +77,10 @@ class Fetch:
                 reading.read()
             pending.complete(self._respond(context, reading, call))
 
-        self._replicas.waiting_room.park(
-            reading.names, reading.has_become_enough, call.now_ms + request.max_wait_ms, complete
-        )
+        room = self._replicas.waiting_room
+        waiter = room.park(reading.names, reading.has_become_enough, call.now_ms + request.max_wait_ms, complete)
+        # A consumer may be willing to wait for days, and be gone in a minute.
+        pending.when_abandoned(lambda: room.cancel(waiter))
         return pending
 
     def _terms(self, request: FetchRequest, call: Call) -> FetchTerms:

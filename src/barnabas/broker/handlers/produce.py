@@ -244,7 +244,9 @@ class _Production:
 
         keys = [each.leader.name for each in self._appended]
         deadline_ms = self._call.now_ms + max(0, self._request.timeout_ms)
-        self._replicas.waiting_room.park(keys, self._is_acknowledged, deadline_ms, complete)
+        room = self._replicas.waiting_room
+        waiter = room.park(keys, self._is_acknowledged, deadline_ms, complete)
+        pending.when_abandoned(lambda: room.cancel(waiter))
 
     def _is_acknowledged(self) -> bool:
         """Whether nothing is left to wait for: what has reached all replicas, or never will, is crossed off."""
