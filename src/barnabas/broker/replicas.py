@@ -18,7 +18,8 @@ from barnabas.broker.waiting_room import WaitingRoom
 from barnabas.controller.errors import UnknownTopicId, UnknownTopicOrPartition
 from barnabas.log.append import AppendInfo
 from barnabas.log.checkpoint import TopicPartition
-from barnabas.log.directories import LogDirectories, NewLog
+from barnabas.log.directories import LogDirectories
+from barnabas.log.log_directory import NewLog
 from barnabas.log.partition_log import PartitionLog
 from barnabas.log.read import Isolation, LogRead, TimestampedOffset
 from barnabas.metadata.delta import MetadataDelta

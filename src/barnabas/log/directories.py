@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import NamedTuple
+from typing import NoReturn
 
 from barnabas.log.background_checkpoint import BackgroundCheckpoint
 from barnabas.log.checkpoint import (
@@ -25,7 +25,7 @@ from barnabas.log.checkpoint import (
 from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
 from barnabas.log.cleaner.log_cleaner import LogCleaner
 from barnabas.log.log_config import LogConfig
-from barnabas.log.log_directory import CHECKPOINTED, LogDirectory
+from barnabas.log.log_directory import CHECKPOINTED, FoundLog, LogDirectory, NewLog, RunAll, one_by_one
 from barnabas.log.meta_properties import MetaPropertiesError, read_meta_properties
 from barnabas.log.names import (
     DELETE_DIRECTORY,
@@ -52,23 +52,6 @@ ConfigOf = Callable[[str], LogConfig]
 IsStray = Callable[[TopicPartition, Uuid | None], bool]
 
 
-class NewLog(NamedTuple):
-    """A log that is to be made: in the directory `path`, or where the fewest are."""
-
-    partition: TopicPartition
-    config: LogConfig
-    topic_id: Uuid
-    path: str | None
-
-
-# Does pieces of work that have nothing to do with each other; their results in order.
-RunAll = Callable[[Sequence[Callable[[], PartitionLog | None]]], Sequence[PartitionLog | None]]
-
-
-def one_by_one(works: Sequence[Callable[[], PartitionLog | None]]) -> list[PartitionLog | None]:
-    return [work() for work in works]
-
-
 class LogDirectoryError(Exception):
     """Directories that a node must not start with. The text is meant for whoever starts it."""
 
@@ -78,7 +61,7 @@ class LogDirectories:
 
     Where there is a `cleaner` of these logs, it is told before one of them goes. Directories that are `cordoned` get no
     new partition while there are others, and a partition is made where it is `preferred` to be. `run_all` is how many
-    logs are made at once.
+    logs are opened or made at once.
     """
 
     def __init__(self, disk: Disk, paths: Sequence[str], *, rng: Rng) -> None:
@@ -167,8 +150,42 @@ class LogDirectories:
 
     def _load_directory(self, directory: LogDirectory, config_of: ConfigOf, now_ms: int, is_stray: IsStray) -> None:
         directory.previous_broker_epoch = take_clean_shutdown(self._disk, directory.path)
+        found = self._find_logs(directory, config_of, now_ms, is_stray)
         recovery_points = read_offsets(self._disk, f"{directory.path}/{RECOVERY_POINT_CHECKPOINT}")
         log_starts = read_offsets(self._disk, f"{directory.path}/{LOG_START_CHECKPOINT}")
+        failures: list[OSError] = []
+
+        def open_log(each: FoundLog) -> PartitionLog | None:
+            try:
+                return PartitionLog(
+                    self._disk,
+                    each.path,
+                    config_of(each.partition.topic),
+                    rng=self._rng,
+                    now_ms=now_ms,
+                    log_start_offset=log_starts.get(each.partition, 0),
+                    recovery_point=recovery_points.get(each.partition, 0),
+                    had_clean_shutdown=directory.previous_broker_epoch is not None,
+                    producer_id_expiration_ms=self._producer_id_expiration_ms,
+                )
+            except OSError as error:
+                failures.append(error)
+                return None
+
+        for each, log in zip(found, self.run_all([partial(open_log, each) for each in found]), strict=True):
+            if log is not None:
+                self._add(directory, each.partition, log, is_future=each.is_future)
+                if each.topic_id is not None:
+                    self.topic_ids[each.partition] = each.topic_id
+        if failures:
+            raise failures[0]
+        directory.is_loaded = True
+
+    def _find_logs(
+        self, directory: LogDirectory, config_of: ConfigOf, now_ms: int, is_stray: IsStray
+    ) -> list[FoundLog]:
+        """The logs to open, when what awaits deletion is scheduled and strays are set aside."""
+        found: dict[tuple[TopicPartition, bool], FoundLog] = {}
         for name, parsed in self._partition_directories(directory.path):
             path = f"{directory.path}/{name}"
             partition = TopicPartition(parsed.topic, parsed.partition)
@@ -181,22 +198,15 @@ class LogDirectories:
             if is_stray(partition, topic_id):
                 self._rename(path, f"{directory.path}/{self._moved_name(partition, STRAY_DIRECTORY)}")
                 continue
-            self._check_only_one(partition, path, is_future=bool(parsed.suffix))
-            log = PartitionLog(
-                self._disk,
-                path,
-                config_of(parsed.topic),
-                rng=self._rng,
-                now_ms=now_ms,
-                log_start_offset=log_starts.get(partition, 0),
-                recovery_point=recovery_points.get(partition, 0),
-                had_clean_shutdown=directory.previous_broker_epoch is not None,
-                producer_id_expiration_ms=self._producer_id_expiration_ms,
-            )
-            self._add(directory, partition, log, is_future=bool(parsed.suffix))
-            if topic_id is not None:
-                self.topic_ids[partition] = topic_id
-        directory.is_loaded = True
+            is_future = bool(parsed.suffix)
+            opened = (self.future_logs if is_future else self.logs).get(partition)
+            other = found.get((partition, is_future))
+            if opened is not None:
+                _refuse_second(partition, path, opened.directory)
+            if other is not None:
+                _refuse_second(partition, path, other.path)
+            found[partition, is_future] = FoundLog(partition, path, topic_id, is_future)
+        return list(found.values())
 
     def _partition_directories(self, path: str) -> Iterator[tuple[str, PartitionName]]:
         for name in self._disk.names(path):
@@ -209,14 +219,6 @@ class LogDirectories:
                 )
             if parsed.topic != METADATA_TOPIC:
                 yield name, parsed
-
-    def _check_only_one(self, partition: TopicPartition, path: str, *, is_future: bool) -> None:
-        other = (self.future_logs if is_future else self.logs).get(partition)
-        if other is not None:
-            raise LogDirectoryError(
-                f"{partition} is in {path} and in {other.directory}: a directory has probably failed while the "
-                "partition was moved. Remove one of the two, rather that in the directory that has failed"
-            )
 
     def watch(self, watcher: LogWatcher) -> None:
         """Let all logs, those that are to come too, tell this one what they leave to be done later."""
@@ -514,8 +516,7 @@ class LogDirectories:
         closed = []
         for directory in self.online:
             with suppress(KafkaStorageError), self.guard(directory.path):
-                for _, log in directory.all_logs():
-                    log.close(now_ms)
+                self._close_all(directory, now_ms)
                 closed.append(directory)
         self.checkpoint(*CHECKPOINTED)
         for directory in self.online:
@@ -523,6 +524,19 @@ class LogDirectories:
                 with suppress(KafkaStorageError), self.guard(directory.path):
                     write_clean_shutdown(self._disk, directory.path, broker_epoch)
         self.unlock()
+
+    def _close_all(self, directory: LogDirectory, now_ms: int) -> None:
+        failures: list[OSError] = []
+
+        def close(log: PartitionLog) -> None:
+            try:
+                log.close(now_ms)
+            except OSError as error:
+                failures.append(error)
+
+        self.run_all([partial(close, log) for _, log in directory.all_logs()])
+        if failures:
+            raise failures[0]
 
     def unlock(self) -> None:
         """Let go of the directories as they are, neither flushed nor marked."""
@@ -544,3 +558,10 @@ def _parent(path: str) -> str:
 
 def _join(failures: dict[str, OSError]) -> str:
     return ", ".join(f"{path} ({error})" for path, error in failures.items())
+
+
+def _refuse_second(partition: TopicPartition, path: str, other: str) -> NoReturn:
+    raise LogDirectoryError(
+        f"{partition} is in {path} and in {other}: a directory has probably failed while the partition was moved. "
+        "Remove one of the two, rather that in the directory that has failed"
+    )

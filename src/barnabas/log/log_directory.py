@@ -1,10 +1,10 @@
-"""One log directory that is online, and what is checkpointed of the logs in it."""
+"""One log directory that is online, what is checkpointed of the logs in it, and logs that are to be opened or made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.log.checkpoint import (
     LOG_START_CHECKPOINT,
@@ -12,9 +12,11 @@ from barnabas.log.checkpoint import (
     REPLICATION_CHECKPOINT,
     TopicPartition,
 )
+from barnabas.log.log_config import LogConfig
 from barnabas.log.meta_properties import MetaProperties
 from barnabas.log.partition_log import PartitionLog
 from barnabas.ports.disk import Lock
+from barnabas.protocol.uuid import Uuid
 
 
 @dataclass
@@ -36,6 +38,32 @@ class LogDirectory:
 
     def all_logs(self) -> list[tuple[TopicPartition, PartitionLog]]:
         return [*self.logs.items(), *self.future_logs.items()]
+
+
+class NewLog(NamedTuple):
+    """A log that is to be made: in the directory `path`, or where the fewest are."""
+
+    partition: TopicPartition
+    config: LogConfig
+    topic_id: Uuid
+    path: str | None
+
+
+class FoundLog(NamedTuple):
+    """A log that is there and to be opened."""
+
+    partition: TopicPartition
+    path: str
+    topic_id: Uuid | None
+    is_future: bool
+
+
+# Does pieces of work that have nothing to do with each other; their results in order.
+RunAll = Callable[[Sequence[Callable[[], PartitionLog | None]]], Sequence[PartitionLog | None]]
+
+
+def one_by_one(works: Sequence[Callable[[], PartitionLog | None]]) -> list[PartitionLog | None]:
+    return [work() for work in works]
 
 
 def _recovery_points(directory: LogDirectory) -> dict[TopicPartition, int]:

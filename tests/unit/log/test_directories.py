@@ -17,9 +17,9 @@ from barnabas.log.checkpoint import (
     read_whole,
     write_offsets,
 )
-from barnabas.log.directories import LogDirectories, LogDirectoryError, NewLog, remove_tree
+from barnabas.log.directories import LogDirectories, LogDirectoryError, remove_tree
 from barnabas.log.log_config import LogConfig
-from barnabas.log.log_directory import CHECKPOINTED
+from barnabas.log.log_directory import CHECKPOINTED, NewLog
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
 from barnabas.log.names import parse_partition_directory
 from barnabas.log.partition_log import PartitionLog

@@ -11,6 +11,7 @@ from typing import Final
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.clean_shutdown import read_clean_shutdown
 from barnabas.log.directories import ConfigOf, LogDirectories
+from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.image import MetadataImage
 from barnabas.ports.clock import Clock
@@ -26,7 +27,9 @@ THREADS_MAX: Final = 32
 
 
 def side_by_side(works: Sequence[Callable[[], PartitionLog | None]]) -> list[PartitionLog | None]:
-    """Make logs in threads, so that the disk takes their flushes together."""
+    """Open or make logs in threads, so that the disk takes their flushes together."""
+    if not works:
+        return []
     with ThreadPoolExecutor(min(THREADS_MAX, len(works))) as threads:
         return list(threads.map(lambda work: work(), works))
 
@@ -50,8 +53,11 @@ def load_logs(
     started_ms = clock.elapsed_ms()
     progress = _Progress(clock)
 
-    def is_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
+    def counted_config_of(topic: str) -> LogConfig:
         progress.count()
+        return config_of(topic)
+
+    def is_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
         # A log has its topic's id before it has records: without one it is empty, whatever became of its topic.
         assigned = None if topic_id is None else image.topics.partition(topic_id, partition.partition)
         is_own = assigned is not None and broker_id in assigned.replicas
@@ -59,7 +65,7 @@ def load_logs(
             LOG.warning("a log that is not assigned to this broker is set aside", extra={"partition": str(partition)})
         return not is_own
 
-    directories.load(config_of, now_ms=clock.now_ms(), is_stray=is_stray)
+    directories.load(counted_config_of, now_ms=clock.now_ms(), is_stray=is_stray)
     _finish_moves(directories, image, broker_id, clock)
     for path, error in directories.failures.items():
         LOG.error("log directory offline", extra={"path": path, "reason": str(error)})
@@ -91,7 +97,7 @@ def _finish_moves(directories: LogDirectories, image: MetadataImage, broker_id: 
 
 
 class _Progress:
-    """Says now and then how many logs were looked at."""
+    """Says now and then how many logs are being opened."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
