@@ -1,4 +1,4 @@
-"""A broker's logs at its start: what is opened, what is set aside, and which epoch the last clean stop was in."""
+"""A broker's logs at its start: what is opened, what is set aside, and what becomes of a move that was under way."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from barnabas.protocol.metadata_records.partition import PartitionRecord
 from barnabas.protocol.metadata_records.topic import TopicRecord
 from barnabas.protocol.uuid import Uuid
 from barnabas.runtime.broker.log_loading import load_logs, previous_broker_epoch
+from barnabas.runtime.clock import SystemClock
 from barnabas.sim.disk import SimDisk
+from unit.broker.hosting import NODE, Hosting, directory_id
 from unit.runtime.scripted import VirtualClock
 
 BROKER = 1
 PATHS = ("/a", "/b")
+NAME = TopicPartition("t", 0)
 
 
 def topic_id(name: str) -> Uuid:
@@ -90,3 +93,45 @@ def test_the_last_stop_was_not_clean_where_a_directory_is_missing() -> None:
     directories = opened(disk)
     directories.take_offline("/b", OSError(errno.EIO, "gone"))
     assert previous_broker_epoch(disk, directories) == -1
+
+
+def stopped_in_a_move(assigned: str) -> Hosting:
+    """A broker that has stopped while t-0 moved from /a to /b, when the metadata had it in `assigned`."""
+    hosting = Hosting(directories=("/a", "/b"))
+    hosting.create("t", directory=directory_id("/a"))
+    hosting.append(3)
+    hosting.directories.create(
+        NAME, LogConfig(), now_ms=0, topic_id=hosting.directories.topic_ids[NAME], path="/b", is_future=True
+    )
+    hosting.change(directories=[directory_id(assigned)])
+    hosting.directories.close(broker_epoch=1, now_ms=0)
+    return hosting
+
+
+def load(hosting: Hosting) -> LogDirectories:
+    directories = LogDirectories(hosting.disk, ("/a", "/b"), rng=Random(1))
+    load_logs(directories, lambda _: LogConfig(), hosting.image, NODE, SystemClock())
+    return directories
+
+
+@pytest.mark.parametrize("assigned", ["/a", "/b"])
+def test_a_move_whose_source_is_there_is_left_to_go_on(assigned: str) -> None:
+    directories = load(stopped_in_a_move(assigned))
+    assert directories.logs[NAME].directory == "/a/t-0"
+    assert NAME in directories.future_logs
+
+
+@pytest.mark.parametrize("assigned", ["/a", "/b"])
+def test_a_future_log_serves_where_its_source_is_gone_and_the_controller_takes_it_for_the_replica(
+    assigned: str,
+) -> None:
+    hosting = stopped_in_a_move(assigned)
+    hosting.disk.fail("names", "/a", errno.EIO)
+    directories = load(hosting)
+    assert list(directories.failures) == ["/a"]
+    if assigned == "/b":
+        assert directories.logs[NAME].directory == "/b/t-0"
+        assert not directories.future_logs
+    else:
+        assert not directories.logs
+        assert NAME in directories.future_logs
