@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from barnabas.coordinator.decision import CoordinatorRecord, TimerKey, Token
@@ -11,12 +11,20 @@ from barnabas.metadata.image import MetadataImage
 from barnabas.protocol.errors import ErrorCode
 
 
+def _is_permitted(_topic: str) -> bool:
+    return True
+
+
 class RequestContext(NamedTuple):
-    """Who asks, and in which version of the API. `client_host` is as Kafka writes it: a slash and the address."""
+    """Who asks, and in which version of the API. `client_host` is as Kafka writes it: a slash and the address.
+
+    `may_describe` tells which topics may be shown to those who do not name them.
+    """
 
     version: int
     client_id: str = ""
     client_host: str = ""
+    may_describe: Callable[[str], bool] = _is_permitted
 
 
 class RequestReceived(NamedTuple):

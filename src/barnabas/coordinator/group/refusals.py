@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from barnabas.coordinator.group.administration import undescribed
 from barnabas.coordinator.group.classic.rebalancing import refused_join, refused_sync
-from barnabas.protocol.errors import ErrorCode
+from barnabas.coordinator.group.consumer import describing
+from barnabas.protocol.errors import ApiError, ErrorCode
+from barnabas.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from barnabas.protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from barnabas.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from barnabas.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from barnabas.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -84,9 +93,23 @@ REFUSALS: Final[Mapping[type[Message], Refuse]] = {
     DescribeGroupsRequest: lambda request, code: DescribeGroupsResponse(
         groups=[undescribed(group_id, code) for group_id in request.groups]
     ),
+    ConsumerGroupHeartbeatRequest: lambda _request, code: ConsumerGroupHeartbeatResponse(
+        throttle_time_ms=0, error_code=code, member_epoch=0, heartbeat_interval_ms=0
+    ),
+    ConsumerGroupDescribeRequest: lambda request, code: ConsumerGroupDescribeResponse(
+        throttle_time_ms=0, groups=[describing.undescribed(group_id, code) for group_id in request.group_ids]
+    ),
     ListGroupsRequest: lambda _request, code: ListGroupsResponse(error_code=code, groups=[]),
     DeleteGroupsRequest: lambda request, code: DeleteGroupsResponse(
         throttle_time_ms=0,
         results=[DeletableGroupResult(group_id=group_id, error_code=code) for group_id in request.groups_names],
     ),
 }
+
+
+def refusal(request: Message, error: ApiError) -> Message:
+    """The answer that all of a request was refused, with the reason where there is room for it."""
+    response = REFUSALS[type(request)](request, error.code)
+    if isinstance(response, ConsumerGroupHeartbeatResponse):
+        response.error_message = str(error)
+    return response

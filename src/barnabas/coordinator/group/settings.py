@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from barnabas.config.server_config import ServerConfig
+from barnabas.coordinator.group.consumer.settings import ConsumerGroupSettings
 
 MINUTE_MS = 60_000
 
@@ -21,6 +22,7 @@ class GroupSettings:
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 30 * MINUTE_MS
     new_member_join_timeout_ms: int = 5 * MINUTE_MS
+    consumer: ConsumerGroupSettings = field(default_factory=ConsumerGroupSettings)
 
     @classmethod
     def of(cls, settings: ServerConfig) -> GroupSettings:
@@ -32,4 +34,5 @@ class GroupSettings:
             initial_rebalance_delay_ms=settings.integer("group.initial.rebalance.delay.ms"),
             min_session_timeout_ms=settings.integer("group.min.session.timeout.ms"),
             max_session_timeout_ms=settings.integer("group.max.session.timeout.ms"),
+            consumer=ConsumerGroupSettings.of(settings),
         )

@@ -16,8 +16,13 @@ from barnabas.coordinator.group import administration, offset_operations
 from barnabas.coordinator.group.classic import members as classic_members
 from barnabas.coordinator.group.classic import rebalancing as classic_rebalancing
 from barnabas.coordinator.group.classic.group import ClassicGroup
+from barnabas.coordinator.group.consumer import leaving as consumer_leaving
+from barnabas.coordinator.group.consumer import replaying as consumer_replaying
+from barnabas.coordinator.group.consumer import subscribing as consumer_subscribing
+from barnabas.coordinator.group.consumer import tables as consumer_tables
+from barnabas.coordinator.group.consumer.group import ConsumerGroup
 from barnabas.coordinator.group.groups import GroupType
-from barnabas.coordinator.group.refusals import REFUSALS
+from barnabas.coordinator.group.refusals import REFUSALS, refusal
 from barnabas.coordinator.group.settings import GroupSettings
 from barnabas.coordinator.group.state import GroupState, Operations, Replays, Timers
 from barnabas.ports.rng import Rng
@@ -28,10 +33,13 @@ from barnabas.protocol.schema import Message
 
 # What any group is asked, and what groups of a kind are asked.
 ANY_KIND: Final[Operations] = {**offset_operations.OPERATIONS, **administration.OPERATIONS}
-BY_KIND: Final[Mapping[GroupType, Operations]] = {GroupType.CLASSIC: classic_members.OPERATIONS}
+BY_KIND: Final[Mapping[GroupType, Operations]] = {
+    GroupType.CLASSIC: classic_members.OPERATIONS,
+    GroupType.CONSUMER: consumer_tables.OPERATIONS,
+}
 ALL_KINDS: Final[Operations] = ChainMap(*map(dict, (ANY_KIND, *BY_KIND.values())))
-REPLAYS: Final[Replays] = {**classic_members.REPLAYS}
-TIMERS: Final[Timers] = {**offset_operations.TIMERS, **classic_rebalancing.TIMERS}
+REPLAYS: Final[Replays] = {**classic_members.REPLAYS, **consumer_replaying.REPLAYS}
+TIMERS: Final[Timers] = {**offset_operations.TIMERS, **classic_rebalancing.TIMERS, **consumer_tables.TIMERS}
 
 
 class GroupShard:
@@ -48,6 +56,7 @@ class GroupShard:
             TIMERS[event.key[0]](self.state, event.key, decision)
         elif isinstance(event, AppendFailed):
             classic_members.on_append_failed(self.state, event.records, event.code, decision)
+            consumer_leaving.on_append_failed(self.state, event.records, decision)
         elif isinstance(event, Loaded):
             self._begin(event, decision)
         else:
@@ -64,20 +73,24 @@ class GroupShard:
             operation(self.state, event, decision)
         except ApiError as error:
             decision = Decision(now_ms)
-            decision.respond(event.token, self.refuse(event.request, error.code))
+            decision.respond(event.token, refusal(event.request, error))
         return decision
 
     def _begin(self, event: Loaded, decision: Decision) -> None:
         state = self.state
         state.image = event.image
         state.is_active = True
+        state.new_topics_offset = event.image.provenance.last_contained_offset
         for group in state.groups:
             if isinstance(group, ClassicGroup):
                 classic_members.on_loaded(state, group, decision)
+            elif isinstance(group, ConsumerGroup):
+                consumer_leaving.on_loaded(state, group, decision)
         decision.set_timer((offset_operations.EXPIRATION,), state.settings().offsets_retention_check_interval_ms)
 
     def _take_metadata(self, event: MetadataChanged, decision: Decision) -> None:
         self.state.image = event.image
+        consumer_subscribing.on_metadata_changed(self.state, event.delta)
         offset_operations.forget_topics(self.state, event.delta.topics.deleted.values(), decision)
 
     def replay(self, offset: int, producer_id: int, key: Message, value: Message | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from barnabas.coordinator.decision import Decision, TimerKey
 from barnabas.coordinator.events import RequestReceived
+from barnabas.coordinator.group.consumer.topic_hashes import TopicHashes
 from barnabas.coordinator.group.groups import Groups
 from barnabas.coordinator.group.offsets import Offsets
 from barnabas.coordinator.group.settings import GroupSettings
@@ -25,7 +26,8 @@ class GroupState:
     """`settings` are the broker's as they are now; `image` is the metadata up to the last step.
 
     While the log is loaded, `is_active` is false and a record says everything that there is of a group. Afterwards a
-    group knows more than its records: who waits, who was told to come back.
+    group knows more than its records: who waits, who was told to come back. `new_topics_offset` is where in the
+    metadata there were topics last that had not been there before.
     """
 
     settings: Callable[[], GroupSettings]
@@ -33,6 +35,8 @@ class GroupState:
     groups: Groups = field(default_factory=Groups)
     offsets: Offsets = field(default_factory=Offsets)
     image: MetadataImage = EMPTY_IMAGE
+    topic_hashes: TopicHashes = field(default_factory=TopicHashes)
+    new_topics_offset: int = -1
     is_active: bool = False
 
 

@@ -16,6 +16,7 @@ from barnabas.coordinator.events import RequestReceived
 from barnabas.coordinator.group.classic import rebalancing
 from barnabas.coordinator.group.classic.group import ClassicGroup, ClassicState, Member
 from barnabas.coordinator.group.member_ids import new_member_id
+from barnabas.coordinator.group.settings import GroupSettings
 from barnabas.coordinator.group.state import GroupState
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.join_group import JoinGroupRequest
@@ -27,9 +28,7 @@ SKIP_ASSIGNMENT_SINCE: Final = 9
 
 def join(state: GroupState, event: RequestReceived, decision: Decision) -> None:
     request: JoinGroupRequest = event.request
-    settings = state.settings()
-    if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
-        raise InvalidSessionTimeout
+    check_session_timeout(state.settings(), request)
     known = state.groups.get(request.group_id)
     if known is None and request.member_id:
         raise UnknownMemberId
@@ -51,6 +50,11 @@ def join(state: GroupState, event: RequestReceived, decision: Decision) -> None:
         _join_unknown(state, group, event, decision)
     if not group.is_written and not decision.records:
         group.write_new(decision)
+
+
+def check_session_timeout(settings: GroupSettings, request: JoinGroupRequest) -> None:
+    if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
+        raise InvalidSessionTimeout
 
 
 def _has_room(state: GroupState, group: ClassicGroup, member_id: str) -> bool:
@@ -115,7 +119,7 @@ def _add(state: GroupState, group: ClassicGroup, member_id: str, event: RequestR
             instance_id=request.group_instance_id,
             client_id=event.context.client_id,
             client_host=event.context.client_host,
-            rebalance_timeout_ms=_rebalance_timeout_ms(request, event),
+            rebalance_timeout_ms=rebalance_timeout_of(request, event),
             session_timeout_ms=request.session_timeout_ms,
             protocols=_protocols(request),
             is_new=True,
@@ -164,7 +168,7 @@ def _swap_quietly(group: ClassicGroup, old: Member, member_id: str, event: Reque
         instance_id=old.instance_id,
         client_id=old.client_id,
         client_host=old.client_host,
-        rebalance_timeout_ms=_rebalance_timeout_ms(request, event),
+        rebalance_timeout_ms=rebalance_timeout_of(request, event),
         session_timeout_ms=request.session_timeout_ms,
         protocols=_protocols(request),
         assignment=old.assignment,
@@ -192,7 +196,7 @@ def _swap_quietly(group: ClassicGroup, old: Member, member_id: str, event: Reque
 
 
 def _take_terms(group: ClassicGroup, member: Member, request: JoinGroupRequest, event: RequestReceived) -> None:
-    member.rebalance_timeout_ms = _rebalance_timeout_ms(request, event)
+    member.rebalance_timeout_ms = rebalance_timeout_of(request, event)
     member.session_timeout_ms = request.session_timeout_ms
     group.update(member, _protocols(request))
 
@@ -205,7 +209,8 @@ def _wait(group: ClassicGroup, member_id: str, event: RequestReceived, decision:
     group.joining[member_id] = event.token
 
 
-def _rebalance_timeout_ms(request: JoinGroupRequest, event: RequestReceived) -> int:
+def rebalance_timeout_of(request: JoinGroupRequest, event: RequestReceived) -> int:
+    """In milliseconds."""
     has_own = event.context.version >= REBALANCE_TIMEOUT_SINCE
     return request.rebalance_timeout_ms if has_own else request.session_timeout_ms
 

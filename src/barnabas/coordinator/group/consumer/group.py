@@ -64,6 +64,7 @@ class ConsumerGroup:
         "assignment_timestamp_ms",
         "awaited",
         "epoch",
+        "expired",
         "group_id",
         "has_partition_metadata",
         "members",
@@ -91,6 +92,8 @@ class ConsumerGroup:
         self.patterns_asked_by: RequestContext | None = None
         # Classic members whose time to join again is running.
         self.awaited: set[str] = set()
+        # Members whose time was up; they are gone once that is written.
+        self.expired: set[str] = set()
         self._owners: dict[Uuid, dict[int, str]] = {}
 
     # What it is
@@ -202,12 +205,6 @@ class ConsumerGroup:
         known = Counter(name for terms in classic for name, _ in terms.protocols)
         return any(known[name] == len(classic) for name in set(protocols))
 
-    def is_classic_without(self, leaving: Iterable[str]) -> bool:
-        """Whether members stay when these leave, all of them classic ones."""
-        gone = set(leaving)
-        staying = [member for member in self.members.values() if member.member_id not in gone]
-        return bool(staying) and all(member.is_classic for member in staying)
-
     # What it permits
 
     def check_offset_commit(
@@ -272,6 +269,7 @@ class ConsumerGroup:
         member = self.members.pop(member_id, None)
         self._release(member)
         self.awaited.discard(member_id)
+        self.expired.discard(member_id)
         if member is not None and self.static_ids.get(member.instance_id or "") == member_id:
             del self.static_ids[member.instance_id or ""]
 

@@ -7,7 +7,7 @@ is what it told when it joined.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -70,8 +70,8 @@ class ConsumerMember:
     topic_names: frozenset[str] = frozenset()
     topic_pattern: str = ""
     assignor_name: str | None = None
-    assigned: Owned = {}  # noqa: RUF008 (nobody changes it)
-    pending_revocation: Owned = {}  # noqa: RUF008
+    assigned: Owned = field(default_factory=dict)
+    pending_revocation: Owned = field(default_factory=dict)
     classic: ClassicTerms | None = None
 
     @property
