@@ -28,6 +28,7 @@ from barnabas.ports.disk import Disk
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.controller.part import ControllerPart
 from barnabas.runtime.controller.serving import AUTHORIZER, authorizer_rules
+from barnabas.runtime.descriptors import raise_descriptor_limit
 from barnabas.runtime.disk import PosixDisk
 from barnabas.runtime.garbage import keep_for_good
 from barnabas.runtime.loop import stop_on_failure, stop_on_signals
@@ -253,6 +254,7 @@ class Node:
 async def run(node: NodeConfig) -> int:
     """Run a node to its end; the exit status. What stopped it is the last line of its log."""
     loop = asyncio.get_running_loop()
+    raise_descriptor_limit()
     for warning in warnings(node):
         LOG.warning("odd setting", extra={"reason": warning})
     try:
