@@ -35,8 +35,9 @@ def join(state: GroupState, event: RequestReceived, decision: Decision) -> None:
     group = ClassicGroup(request.group_id) if known is None else known
     assert isinstance(group, ClassicGroup), "other kinds of groups have tables of their own"
     if not _has_room(state, group, request.member_id):
-        rebalancing.refuse_waiting(group, request.member_id, ErrorCode.UNKNOWN_MEMBER_ID, decision)
         group.remove(request.member_id)
+        if group.state is ClassicState.PREPARING_REBALANCE:
+            rebalancing.rebalance(state, group, decision)
         decision.respond(event.token, rebalancing.refused_join(ErrorCode.GROUP_MAX_SIZE_REACHED))
         return
     if not group.supports(request.protocol_type, _protocols(request)):
