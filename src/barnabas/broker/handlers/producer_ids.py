@@ -72,19 +72,23 @@ class InitProducerId:
             self._spawn(self._fetch())
 
     async def _fetch(self) -> None:
-        request = AllocateProducerIdsRequest(broker_id=self._broker_id, broker_epoch=self._broker_epoch())
         try:
-            response: AllocateProducerIdsResponse = await self._ask(request, TIMEOUT_MS)
-            code = ErrorCode(response.error_code)
-            if code is ErrorCode.NONE:
-                self._ids.add(response.producer_id_start, response.producer_id_len)
+            await self._fetch_block()
         except (ApiError, BadBlock) as error:
             LOG.warning("no producer ids", extra={"reason": str(error)})
-        else:
-            if code is not ErrorCode.NONE:
-                LOG.warning("no producer ids", extra={"reason": code.name})
+        except Exception as error:
+            LOG.error("no producer ids", exc_info=error)
+        # Whatever happened, those who wait are not left to wait.
         self._is_asking = False
         self._serve_waiting()
+
+    async def _fetch_block(self) -> None:
+        request = AllocateProducerIdsRequest(broker_id=self._broker_id, broker_epoch=self._broker_epoch())
+        response: AllocateProducerIdsResponse = await self._ask(request, TIMEOUT_MS)
+        code = ErrorCode(response.error_code)
+        if code is not ErrorCode.NONE:
+            raise BadBlock(f"the controller gives none: {code.name}")
+        self._ids.add(response.producer_id_start, response.producer_id_len)
 
     def _serve_waiting(self) -> None:
         """Answer those who wait, with an id or with the wish that they come again."""

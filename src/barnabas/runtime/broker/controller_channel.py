@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from barnabas.protocol.errors import ApiError, ErrorCode
@@ -61,6 +62,11 @@ class ControllerChannel:
             return None
         return None if making.result().is_closed else making.result()
 
+    async def connect(self) -> None:
+        """Connect ahead of the first question, so that the controller's versions are known to who asks for them."""
+        with suppress(PeerLost):
+            await self._connected()
+
     async def ask(self, request: Message, timeout_ms: int) -> Any:
         """The active controller's answer. Where it does not come, or is another's to give, it is asked for again.
 
@@ -107,7 +113,11 @@ class ControllerChannel:
 
     async def _connect(self, endpoint: Endpoint) -> Peer:
         timeout_ms = self._request_timeout_ms
-        peer = await Peer.connect(endpoint.host, endpoint.port, timeout_ms=timeout_ms, client_id=self._client_id)
+        try:
+            peer = await Peer.connect(endpoint.host, endpoint.port, timeout_ms=timeout_ms, client_id=self._client_id)
+        except ValueError as error:
+            # Controllers say themselves where they are reached, and not every text is the name of a host.
+            raise PeerLost(f"{endpoint.host!r} is no host: {error}") from error
         try:
             await peer.negotiate(timeout_ms)
         except BaseException:

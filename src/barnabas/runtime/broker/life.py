@@ -114,6 +114,11 @@ class LifeDriver:
             self._log_refusal(request, error.code, str(error))
             self.receive(lifecycle.RequestFailed(error.code))
             return
+        except Exception as error:
+            # Whatever it is, a broker that stopped asking would be fenced and never find out.
+            LOG.error("controller not asked", exc_info=error, extra={"request": type(request).__name__})
+            self.receive(lifecycle.RequestFailed(ErrorCode.UNKNOWN_SERVER_ERROR))
+            return
         code = ErrorCode(response.error_code)
         if code is not ErrorCode.NONE:
             self._log_refusal(request, code, code.message)

@@ -276,6 +276,7 @@ class BrokerPart:
             own = image.cluster.brokers.get(self._node.node_id)
             if own is not None and own.epoch == self.life.broker_epoch and not own.is_fenced:
                 self._is_accepting = True
+                self._spawn(self._channel.connect())
                 self._sockets.accept()
                 LOG.info(
                     "broker serving", extra={"broker_id": self._node.node_id, "broker_epoch": self.life.broker_epoch}

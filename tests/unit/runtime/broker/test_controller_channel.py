@@ -161,3 +161,25 @@ def test_who_closes_waits_for_nobody() -> None:
             await asking
 
     run(scenario)
+
+
+def test_versions_are_known_to_who_connects_ahead_and_nobody_to_connect_to_is_no_error() -> None:
+    async def scenario(world: World) -> None:
+        leader, world.leader = world.leader, None
+        await world.channel.connect()
+        assert world.channel.versions is None
+        world.leader = leader
+        await world.channel.connect()
+        assert world.channel.versions is not None
+        assert world.controllers[0].asked == 0
+
+    run(scenario)
+
+
+def test_a_controller_at_what_is_no_host_is_one_that_does_not_answer() -> None:
+    async def scenario(world: World) -> None:
+        world.leader = Endpoint("x" * 70, 9)
+        with pytest.raises(ControllerUnreachable, match="is no host"):
+            await world.ask(timeout_ms=50)
+
+    run(scenario)
