@@ -20,6 +20,7 @@ from barnabas.broker.handlers.coordinators import FindCoordinator
 from barnabas.broker.handlers.describe_configs import DescribeConfigs
 from barnabas.broker.handlers.fetch import Fetch
 from barnabas.broker.handlers.groups import GroupCoordinator, Groups
+from barnabas.broker.handlers.groups_consumer import ConsumerGroups
 from barnabas.broker.handlers.groups_offsets import GroupOffsets
 from barnabas.broker.handlers.leader_epochs import OffsetForLeaderEpoch
 from barnabas.broker.handlers.list_offsets import ListOffsets
@@ -40,6 +41,7 @@ from barnabas.broker.topic_creation import TopicCreation
 from barnabas.config.node import NodeConfig
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.directories import LogDirectories
+from barnabas.metadata.features import GROUP_VERSION
 from barnabas.protocol.schema import Message
 from barnabas.runtime.logger_levels import logger_levels, set_logger_level
 from barnabas.security.authorizer import UNRESTRICTED
@@ -77,6 +79,11 @@ def broker_table(parts: ServingParts) -> RoutingTable:
     creates_topics = static.boolean("auto.create.topics.enable")
     configs = BrokerConfigs(node.node_id, static.given)
     creation = TopicCreation(parts.forwarding, parts.spawn, lambda: parts.settings.current)
+
+    def has_consumer_groups() -> bool:
+        is_served = "consumer" in static.words("group.coordinator.rebalance.protocols")
+        return is_served and replicas.image.features.level(GROUP_VERSION) >= 1
+
     versions = ApiVersions(parts.features, parts.controller_versions)
     families = (
         versions,
@@ -113,6 +120,7 @@ def broker_table(parts: ServingParts) -> RoutingTable:
         InitProducerId(parts.ask_controller, parts.spawn, broker_id=node.node_id, broker_epoch=parts.broker_epoch),
         FindCoordinator(lambda: replicas.image, lambda group_id: parts.groups.partition_for(group_id), creation),
         Groups(parts.groups),
+        ConsumerGroups(parts.groups, has_consumer_groups),
         GroupOffsets(parts.groups, lambda: replicas.image),
         DescribeAccess(lambda: replicas.image),
         parts.forwarding,
