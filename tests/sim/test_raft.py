@@ -36,7 +36,7 @@ def test_the_seeds_meet_what_they_are_there_for() -> None:
     counts = sum((world.counts for world in worlds), start=type(worlds[0].counts)())
     met = ("BecameLeader", "Truncate", "InstallSnapshot", "crash", "partition", "pause", "disk loss", "voters changed")
     assert not [what for what in met if not counts[what]]
-    assert sum(len(world.checks.acknowledged) for world in worlds) > 100 * len(worlds) / 10
+    assert sum(len(world.checks.acknowledged) for world in worlds) > 10 * len(worlds)
 
 
 def test_one_seed_is_one_run_in_any_process() -> None:
