@@ -280,6 +280,14 @@ def test_a_damaged_quorum_state_is_not_started_with() -> None:
     [
         ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "listener.security.protocol.map"),
         ({"authorizer.class.name": "org.example.Authorizer"}, "authorizer.class.name"),
+        (
+            {
+                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "process.roles": "broker,controller",
+                "listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
+            },
+            "brokers do not",
+        ),
         ({"create.topic.policy.class.name": "org.example.Policy"}, "create.topic.policy.class.name"),
         ({"log.dirs": "/elsewhere"}, "log.dirs"),
         ({"metadata.log.dir": "/elsewhere"}, "metadata.log.dir"),
