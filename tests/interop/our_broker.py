@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from barnabas.cli.up.command import prepare
-from interop.watched_process import WatchedProcess, free_ports
+from free_ports import free_pair
+from interop.watched_process import WatchedProcess
 
 SERVING = r"broker serving"
 
@@ -29,11 +28,3 @@ class OurBroker(WatchedProcess):
     def start(self) -> None:
         self.launch([sys.executable, "-m", "barnabas.cli.server_start", str(self._node.settings_file)])
         self.wait_for_line(SERVING)
-
-
-def free_pair() -> int:
-    """A free port with a free one behind it, which is the controller's."""
-    while True:
-        (port,) = free_ports(1)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port + 1)):
-            return port

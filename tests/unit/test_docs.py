@@ -1,19 +1,27 @@
-"""The documentation says what the code does: pages that are written from it are current, and links lead somewhere."""
+"""The documentation says what the code does: pages are current, links lead somewhere, and commands run as pasted."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from free_ports import free_pair
 from tools.generate_reference import PAGES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # These run on their own: the tests are what is running, and the benchmark takes minutes.
 RUN_ELSEWHERE = re.compile(r"^(HYPOTHESIS_PROFILE=\w+ )?script/(test|bench|fuzz|server)\b")
+
+# Where script/server is, as readers are told; a test cannot count on that port.
+SERVER = "127.0.0.1:9092"
 
 
 def shell_blocks() -> list[tuple[str, str]]:
@@ -51,11 +59,31 @@ def test_python_shown_is_python_that_runs(document: Path) -> None:
         exec(compile(block, document.name, "exec"), {})
 
 
+@contextmanager
+def script_server(home: Path) -> Iterator[str]:
+    """What readers start before they paste, but at a port that is free; where it listens."""
+    running = subprocess.Popen(
+        ["script/server", "--port", str(free_pair())],
+        cwd=ROOT,
+        env=os.environ | {"XDG_STATE_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout is not None
+        (listening,) = [line for line in iter(running.stdout.readline, "\n") if "listens at" in line]
+        yield listening.split()[-1]
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert running.returncode == 0
+
+
 @pytest.mark.parametrize(("document", "commands"), shell_blocks())
 def test_commands_shown_are_commands_that_run(document: str, commands: str, tmp_path: Path) -> None:
-    run = subprocess.run(
-        ["sh", "-e", "-c", commands.replace("/tmp/", f"{tmp_path}/")], cwd=ROOT, capture_output=True, text=True
-    )
+    with script_server(tmp_path) if SERVER in commands else nullcontext(SERVER) as server:
+        pasted = commands.replace("/tmp/", f"{tmp_path}/").replace(SERVER, server)
+        run = subprocess.run(["sh", "-e", "-c", pasted], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, f"{document}: {run.stderr}"
     assert run.stdout or run.stderr == ""
 

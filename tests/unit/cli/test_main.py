@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from socket import create_server
 
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 
 from barnabas import __version__
 from barnabas.cli.main import main
+from free_ports import free_pair
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -44,15 +44,6 @@ def test_what_keeps_a_cluster_from_starting_is_said_in_a_line(tmp_path: Path) ->
     status, said = run("up", "--data", str(tmp_path / "file" / "below"))
     assert status == 1
     assert said.startswith("Error: ")
-
-
-def free_pair() -> int:
-    """A free port, with a free one behind it."""
-    while True:
-        with create_server(("127.0.0.1", 0)) as first:
-            port: int = first.getsockname()[1]
-            with suppress(OSError), create_server(("127.0.0.1", port + 1)):
-                return port
 
 
 def test_one_node_is_up_until_it_is_interrupted(tmp_path: Path) -> None:
