@@ -8,7 +8,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from barnabas.coordinator.decision import CoordinatorRecord, Decision, SetTimer, TimerKey
+from barnabas.coordinator.decision import CoordinatorRecord, Decision, SetTimer, TimerKey, Token
 from barnabas.coordinator.events import (
     AppendFailed,
     Event,
@@ -57,7 +57,7 @@ class Coordinated:
         self.image = EMPTY_IMAGE
         self.fails = False
         self.context = RequestContext(1, "client", "/127.0.0.1")
-        self._answers: dict[int, Any] = {}
+        self._answers: dict[Token, Any] = {}
         self._asked = 0
         self._change(*_topic_records(topics or {}))
         self.load()
