@@ -66,6 +66,9 @@ class OurBroker(WatchedProcess):
         response: DescribeClusterResponse | None = ask(self.port, request)
         return {} if response is None else {each.broker_id: each.is_fenced for each in response.brokers}
 
+    def has_log(self, topic: str) -> bool:
+        return any(self.logs.glob(f"{topic}-0/*.log"))
+
     def create_topic(self, name: str, leader: int) -> int:
         assignment = CreatableReplicaAssignment(partition_index=0, broker_ids=[leader])
         topic = CreatableTopic(
@@ -127,7 +130,7 @@ def test_brokers_serve_and_pass_on_what_is_the_controllers(
     assert second.fenced() == {FIRST: False, SECOND: False}
     assert first.create_topic("kept", FIRST) == ErrorCode.NONE
     assert second.create_topic("kept", FIRST) == ErrorCode.TOPIC_ALREADY_EXISTS
-    cluster.wait_until(lambda: bool(list(first.logs.glob("kept-0/*.log"))), "the topic has no log")
+    cluster.wait_until(lambda: first.has_log("kept"), "the topic has no log")
     produce(second, "kept", "one", "two")
     assert consume(second, "kept", 2) == ["one", "two"]
 
@@ -152,6 +155,7 @@ def test_brokers_find_another_controller_when_theirs_is_killed(
         leader.start()
     first, _ = brokers.values()
     cluster.wait_until(lambda: first.create_topic("after", FIRST) in _MADE, "no other controller is found")
+    cluster.wait_until(lambda: first.has_log("after"), "the broker does not hear of its topic")
     if not leader.is_running:
         leader.start()
 
@@ -171,6 +175,6 @@ def test_a_broker_that_stops_says_so_first_and_finds_its_data_when_it_is_back(
     # It has gone with the controller's consent, not by a session that ran out.
     assert second.fenced()[FIRST]
     first.start()
-    assert first.has_line("logs loaded logs=2 clean=True")
+    assert first.has_line("logs loaded logs=2 clean=True"), first.log()
     cluster.wait_until(lambda: second.fenced().get(FIRST) is False, "the broker does not come back")
     assert consume(second, "kept", 2) == ["one", "two"]
