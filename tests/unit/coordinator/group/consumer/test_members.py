@@ -36,8 +36,7 @@ members = st.builds(
     assignor_name=st.none() | texts,
     assigned=owned,
     pending_revocation=owned,
-    classic=st.none()
-    | st.builds(ClassicTerms, epochs, st.lists(st.tuples(texts, st.binary(max_size=3))).map(tuple)),
+    classic=st.none() | st.builds(ClassicTerms, epochs, st.lists(st.tuples(texts, st.binary(max_size=3))).map(tuple)),
 )
 
 
