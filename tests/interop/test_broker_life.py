@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -39,18 +39,19 @@ SERVING = "broker serving"
 
 
 class OurBroker(WatchedProcess):
-    """A node of the broker role only."""
+    """A node of the broker role only. `logs` is the first of its log directories."""
 
-    def __init__(self, home: Path, node_id: int, controllers: str) -> None:
+    def __init__(self, home: Path, node_id: int, controllers: str, *, directories: Sequence[str] = ("logs",)) -> None:
         super().__init__()
         (self.port,) = free_ports(1)
         home.mkdir()
-        self.logs = home / "logs"
+        self.logs = home / directories[0]
+        log_dirs = ",".join(str(home / directory) for directory in directories)
         self._properties = home / "server.properties"
         self._properties.write_text(
             f"process.roles=broker\nnode.id={node_id}\ncontroller.listener.names={LISTENER}\n"
             f"controller.quorum.bootstrap.servers={controllers}\nlisteners=PLAINTEXT://127.0.0.1:{self.port}\n"
-            f"broker.heartbeat.interval.ms=500\nlog.dirs={self.logs}\n"
+            f"broker.heartbeat.interval.ms=500\nlog.dirs={log_dirs}\n"
         )
         err = StringIO()
         arguments = ["format", "--cluster-id", CLUSTER_ID, "--config", str(self._properties)]
