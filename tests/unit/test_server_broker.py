@@ -78,7 +78,6 @@ def test_a_node_serves_as_a_broker_of_the_cluster_that_it_controls() -> None:
 def test_what_is_advertised_is_kafkas_and_left_out_is_only_what_does_not_work() -> None:
     """Transactions, share groups and streams have nobody to coordinate them, and telemetry has no receiver."""
     expected_missing = {
-        *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
         *("AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit"),
         *(
             "DescribeTransactions",
