@@ -2,8 +2,8 @@
 
 The group epoch rises when what members want or what topics look like has changed; the assignment epoch follows when a
 target assignment was computed for it; each member's own epoch follows when it has reached that. All of it is in
-records and changes by replaying them. What is not: when the topics have to be looked at again, who asked last to have
-patterns resolved, and which classic members were told to come back.
+records and changes by replaying them. What is not: when the topics have to be looked at again, whose time was up, and
+which classic members were told to come back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from barnabas.coordinator.errors import (
     UnknownMemberId,
     UnsupportedRequestVersion,
 )
-from barnabas.coordinator.events import RequestContext
 from barnabas.coordinator.group.assignors.spec import NOTHING, Assignment
 from barnabas.coordinator.group.consumer import records, timers
 from barnabas.coordinator.group.consumer.members import ConsumerMember, Owned
@@ -70,7 +69,6 @@ class ConsumerGroup:
         "members",
         "metadata_hash",
         "patterns",
-        "patterns_asked_by",
         "refresh",
         "static_ids",
         "target",
@@ -89,7 +87,6 @@ class ConsumerGroup:
         # Whether there is a record of the form that hashes took the place of.
         self.has_partition_metadata = False
         self.refresh = AT_ONCE
-        self.patterns_asked_by: RequestContext | None = None
         # Classic members whose time to join again is running.
         self.awaited: set[str] = set()
         # Members whose time was up; they are gone once that is written.

@@ -107,22 +107,21 @@ def _ask_for_patterns(
         or last.metadata_offset < state.new_topics_offset
         or decision.now_ms > last.timestamp_ms + interval_ms
     ):
-        group.patterns_asked_by = context
+        state.pattern_askers[group.group_id] = context
         decision.set_timer((timers.PATTERNS, group.group_id), 0)
 
 
 def resolve_patterns(state: GroupState, key: TimerKey, decision: Decision) -> None:
     """Look the group's patterns up in the topics that the member who asked may see."""
     group = state.groups.get(key[1])
-    if not isinstance(group, ConsumerGroup) or group.patterns_asked_by is None:
+    asker = state.pattern_askers.pop(key[1], None)
+    if not isinstance(group, ConsumerGroup) or asker is None:
         return
-    may_describe = group.patterns_asked_by.may_describe
-    group.patterns_asked_by = None
     has_changed = False
     # The members as they would be if the patterns matched what they match now.
     topics = set().union(*(member.topic_names for member in group.members.values()))
     for pattern in group.pattern_counts(group.members.values()):
-        matched = frozenset(filter(may_describe, matching(pattern, state.image.topics.ids)))
+        matched = frozenset(filter(asker.may_describe, matching(pattern, state.image.topics.ids)))
         topics |= matched
         has_changed |= matched != group.patterns.get(pattern, NOT_RESOLVED).topics
         resolved = ResolvedPattern(matched, state.image.provenance.last_contained_offset, decision.now_ms)

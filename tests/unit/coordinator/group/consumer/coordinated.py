@@ -270,6 +270,8 @@ def settle(coordinated: Coordinated, *members: Consumer) -> None:
         coordinated.advance(1_500)
         for member in members:
             member.beat()
+        # Patterns are looked up right behind a heartbeat.
+        coordinated.advance(0)
         if coordinated.group.state_name == "Stable":
             return
     raise AssertionError(f"{coordinated.group.state_name} after many heartbeats")

@@ -183,9 +183,8 @@ class Interleaving(RuleBasedStateMachine):
                 consumer.is_unsure = False
                 self._beat(consumer)
             settle(self.coordinated, *map(_Prompt, self.consumers))
-            owned = sorted(
-                (topic, number) for each in self.consumers for topic in each.reads for number in each.reads[topic]
-            )
+            reads = [each.reads.items() for each in self.consumers]
+            owned = sorted((topic, number) for read in reads for topic, numbers in read for number in numbers)
             subscribed = {name for consumer in self.consumers for name in consumer.topics or ()}
             assert owned == sorted((topic_id(name), number) for name in subscribed for number in range(TOPICS[name]))
             assert len(self.coordinated.group.members) == len(self.consumers)

@@ -27,7 +27,7 @@ def test_a_pattern_matches_whole_names(pattern: str, matched: set[str]) -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a**b)", r"(a)\1", "(?=a)"])
 def test_what_re2_cannot_read_is_refused_with_the_reason(pattern: str) -> None:
-    with pytest.raises(InvalidRegularExpression, match="is not valid: .+"):
+    with pytest.raises(InvalidRegularExpression, match=r"is not valid: .+"):
         check_pattern(pattern)
 
 
