@@ -1,4 +1,4 @@
-"""Members that fall silent or do not give up what they have to are removed, also when that cannot be written at once."""
+"""Members that fall silent or do not give up what they have to are removed, even if that takes a while to write."""
 
 from __future__ import annotations
 
