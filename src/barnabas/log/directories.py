@@ -11,7 +11,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import NoReturn
 
 from barnabas.log.background_checkpoint import BackgroundCheckpoint
 from barnabas.log.checkpoint import (
@@ -24,36 +23,27 @@ from barnabas.log.checkpoint import (
 )
 from barnabas.log.clean_shutdown import take_clean_shutdown, write_clean_shutdown
 from barnabas.log.cleaner.log_cleaner import LogCleaner
+from barnabas.log.directory_opening import FoundLog, LogDirectoryError, find_logs, open_directory, require_one_each
 from barnabas.log.log_config import LogConfig
-from barnabas.log.log_directory import CHECKPOINTED, FoundLog, LogDirectory, NewLog, RunAll, one_by_one
-from barnabas.log.meta_properties import MetaPropertiesError, read_meta_properties
+from barnabas.log.log_directory import CHECKPOINTED, LogDirectory, NewLog, RunAll, one_by_one
 from barnabas.log.names import (
     DELETE_DIRECTORY,
     FUTURE_DIRECTORY,
     STRAY_DIRECTORY,
-    PartitionName,
     moved_directory,
-    parse_partition_directory,
     partition_directory,
 )
 from barnabas.log.partition_log import LogWatcher, PartitionLog
-from barnabas.log.partition_metadata import read_topic_id, write_topic_id
+from barnabas.log.partition_metadata import write_topic_id
 from barnabas.ports.disk import Disk
 from barnabas.ports.rng import Rng
 from barnabas.protocol.errors import InconsistentTopicId, KafkaStorageError
 from barnabas.protocol.uuid import Uuid
 
-LOCK = ".lock"
-METADATA_TOPIC = "__cluster_metadata"
-REMOTE_INDEX_CACHE = "remote-log-index-cache"
 _DAY_MS = 24 * 60 * 60 * 1000
 
 ConfigOf = Callable[[str], LogConfig]
-IsStray = Callable[[TopicPartition, Uuid | None], bool]
-
-
-class LogDirectoryError(Exception):
-    """Directories that a node must not start with. The text is meant for whoever starts it."""
+IsStray = Callable[[FoundLog], bool]
 
 
 class LogDirectories:
@@ -83,39 +73,13 @@ class LogDirectories:
         self._watcher: LogWatcher | None = None
         try:
             for path in paths:
-                self._open(path)
+                try:
+                    self._online[path] = open_directory(disk, path)
+                except OSError as error:
+                    self.failures[path] = error
         except LogDirectoryError:
             self.unlock()
             raise
-
-    def _open(self, path: str) -> None:
-        try:
-            self._make_durably(path)
-            lock = self._disk.lock(f"{path}/{LOCK}")
-        except BlockingIOError as error:
-            raise LogDirectoryError(f"{path} is in use by another process, which holds {LOCK}") from error
-        except OSError as error:
-            self.failures[path] = error
-            return
-        try:
-            self._online[path] = LogDirectory(path, lock, read_meta_properties(self._disk, path))
-        except OSError as error:
-            lock.release()
-            self.failures[path] = error
-        except MetaPropertiesError as error:
-            lock.release()
-            raise LogDirectoryError(str(error)) from error
-
-    def _make_durably(self, path: str) -> None:
-        """Make a directory and the parents it lacks, each durably named in the one above it."""
-        missing = []
-        while not self._disk.exists(path):
-            missing.append(path)
-            path = _parent(path)
-        if missing:
-            self._disk.make_directory(missing[0])
-            for made in missing:
-                self._disk.flush_directory(_parent(made))
 
     # What there is
 
@@ -136,7 +100,7 @@ class LogDirectories:
 
     # Loading
 
-    def load(self, config_of: ConfigOf, *, now_ms: int, is_stray: IsStray = lambda _partition, _id: False) -> None:
+    def load(self, config_of: ConfigOf, *, now_ms: int, is_stray: IsStray = lambda _: False) -> None:
         """Open every log. What awaits deletion is scheduled again, strays are set aside and left alone.
 
         A directory is loaded as a whole or offline, also where its disk is full: a log that is there and was not opened
@@ -185,40 +149,22 @@ class LogDirectories:
         self, directory: LogDirectory, config_of: ConfigOf, now_ms: int, is_stray: IsStray
     ) -> list[FoundLog]:
         """The logs to open, when what awaits deletion is scheduled and strays are set aside."""
-        found: dict[tuple[TopicPartition, bool], FoundLog] = {}
-        for name, parsed in self._partition_directories(directory.path):
-            path = f"{directory.path}/{name}"
-            partition = TopicPartition(parsed.topic, parsed.partition)
-            if parsed.suffix == DELETE_DIRECTORY:
-                self._deletions.append((now_ms + config_of(parsed.topic).file_delete_delay_ms, path, None))
-                continue
-            if parsed.suffix == STRAY_DIRECTORY:
-                continue
-            topic_id = read_topic_id(self._disk, path)
-            if is_stray(partition, topic_id):
-                self._rename(path, f"{directory.path}/{self._moved_name(partition, STRAY_DIRECTORY)}")
-                continue
-            is_future = bool(parsed.suffix)
-            opened = (self.future_logs if is_future else self.logs).get(partition)
-            other = found.get((partition, is_future))
-            if opened is not None:
-                _refuse_second(partition, path, opened.directory)
-            if other is not None:
-                _refuse_second(partition, path, other.path)
-            found[partition, is_future] = FoundLog(partition, path, topic_id, is_future)
-        return list(found.values())
-
-    def _partition_directories(self, path: str) -> Iterator[tuple[str, PartitionName]]:
-        for name in self._disk.names(path):
-            if name == REMOTE_INDEX_CACHE or not self._disk.is_directory(f"{path}/{name}"):
-                continue
-            parsed = parse_partition_directory(name)
-            if parsed is None:
-                raise LogDirectoryError(
-                    f"{path}/{name} is not a partition's directory; log directories hold nothing else"
-                )
-            if parsed.topic != METADATA_TOPIC:
-                yield name, parsed
+        findings = find_logs(self._disk, directory.path)
+        for partition, path in findings.deleted:
+            self._deletions.append((now_ms + config_of(partition.topic).file_delete_delay_ms, path, None))
+        found = []
+        for each in findings.logs:
+            if is_stray(each):
+                self._rename(each.path, f"{directory.path}/{self._moved_name(each.partition, STRAY_DIRECTORY)}")
+            else:
+                found.append(each)
+        opened = [
+            FoundLog(partition, log.directory, None, is_future)
+            for is_future, logs in ((False, self.logs), (True, self.future_logs))
+            for partition, log in logs.items()
+        ]
+        require_one_each(found, opened)
+        return found
 
     def watch(self, watcher: LogWatcher) -> None:
         """Let all logs, those that are to come too, tell this one what they leave to be done later."""
@@ -558,10 +504,3 @@ def _parent(path: str) -> str:
 
 def _join(failures: dict[str, OSError]) -> str:
     return ", ".join(f"{path} ({error})" for path, error in failures.items())
-
-
-def _refuse_second(partition: TopicPartition, path: str, other: str) -> NoReturn:
-    raise LogDirectoryError(
-        f"{partition} is in {path} and in {other}: a directory has probably failed while the partition was moved. "
-        "Remove one of the two, rather that in the directory that has failed"
-    )

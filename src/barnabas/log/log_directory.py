@@ -1,4 +1,4 @@
-"""One log directory that is online, what is checkpointed of the logs in it, and logs that are to be opened or made."""
+"""One log directory that is online, what is checkpointed of the logs in it, and logs that are to be made."""
 
 from __future__ import annotations
 
@@ -47,15 +47,6 @@ class NewLog(NamedTuple):
     config: LogConfig
     topic_id: Uuid
     path: str | None
-
-
-class FoundLog(NamedTuple):
-    """A log that is there and to be opened."""
-
-    partition: TopicPartition
-    path: str
-    topic_id: Uuid | None
-    is_future: bool
 
 
 # Does pieces of work that have nothing to do with each other; their results in order.

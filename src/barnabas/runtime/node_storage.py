@@ -13,7 +13,8 @@ from typing import Final
 
 from barnabas.config.node import NodeConfig
 from barnabas.log.checkpoint import read_whole
-from barnabas.log.directories import LogDirectories, LogDirectoryError
+from barnabas.log.directories import LogDirectories
+from barnabas.log.directory_opening import LogDirectoryError
 from barnabas.log.meta_properties import (
     META_PROPERTIES,
     MetaProperties,

@@ -17,7 +17,8 @@ from barnabas.log.checkpoint import (
     read_whole,
     write_offsets,
 )
-from barnabas.log.directories import LogDirectories, LogDirectoryError, remove_tree
+from barnabas.log.directories import LogDirectories, remove_tree
+from barnabas.log.directory_opening import LogDirectoryError
 from barnabas.log.log_config import LogConfig
 from barnabas.log.log_directory import CHECKPOINTED, NewLog
 from barnabas.log.meta_properties import MetaProperties, write_meta_properties
@@ -427,7 +428,7 @@ def test_a_stray_is_renamed_and_never_deleted() -> None:
     append(create(directories, "kept"))
     directories.close(broker_epoch=1, now_ms=0)
     reopened = open_directories(disk, "/a", load=False)
-    reopened.load(lambda _: CONFIG, now_ms=0, is_stray=lambda _, topic_id: topic_id == TOPIC_ID)
+    reopened.load(lambda _: CONFIG, now_ms=0, is_stray=lambda found: found.topic_id == TOPIC_ID)
     assert list(reopened.logs) == [TopicPartition("kept", 0)]
     stray = reopened.set_aside(TopicPartition("kept", 0))
     assert stray.startswith("/a/kept-0.")
@@ -446,7 +447,7 @@ def test_a_future_log_whose_topic_is_gone_is_a_stray_too() -> None:
     create(directories, "orders", topic_id=TOPIC_ID, path="/b", is_future=True)
     directories.close(broker_epoch=1, now_ms=0)
     reopened = open_directories(disk, load=False)
-    reopened.load(lambda _: CONFIG, now_ms=0, is_stray=lambda _, topic_id: topic_id == TOPIC_ID)
+    reopened.load(lambda _: CONFIG, now_ms=0, is_stray=lambda found: found.topic_id == TOPIC_ID)
     assert (reopened.logs, reopened.future_logs) == ({}, {})
     for path in ("/a", "/b"):
         (stray,) = [name for name in disk.names(path) if disk.is_directory(f"{path}/{name}")]

@@ -8,16 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final
 
-from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.clean_shutdown import read_clean_shutdown
 from barnabas.log.directories import ConfigOf, LogDirectories
+from barnabas.log.directory_opening import FoundLog
 from barnabas.log.log_config import LogConfig
+from barnabas.log.names import partition_directory
 from barnabas.log.partition_log import PartitionLog
 from barnabas.metadata.image import MetadataImage
 from barnabas.ports.clock import Clock
 from barnabas.ports.disk import Disk
 from barnabas.protocol.errors import KafkaStorageError
-from barnabas.protocol.uuid import Uuid
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -47,7 +47,12 @@ def previous_broker_epoch(disk: Disk, directories: LogDirectories) -> int:
 
 
 def load_logs(
-    directories: LogDirectories, config_of: ConfigOf, image: MetadataImage, broker_id: int, clock: Clock
+    disk: Disk,
+    directories: LogDirectories,
+    config_of: ConfigOf,
+    image: MetadataImage,
+    broker_id: int,
+    clock: Clock,
 ) -> None:
     """Open every log that the metadata assigns to this broker; the others are set aside."""
     started_ms = clock.elapsed_ms()
@@ -57,13 +62,23 @@ def load_logs(
         progress.count()
         return config_of(topic)
 
-    def is_stray(partition: TopicPartition, topic_id: Uuid | None) -> bool:
+    paths = {directory_id: path for path, directory_id in directories.directory_ids.items()}
+
+    def is_stray(found: FoundLog) -> bool:
         # A log has its topic's id before it has records: without one it is empty, whatever became of its topic.
-        assigned = None if topic_id is None else image.topics.partition(topic_id, partition.partition)
-        is_own = assigned is not None and broker_id in assigned.replicas
-        if not is_own:
-            LOG.warning("a log that is not assigned to this broker is set aside", extra={"partition": str(partition)})
-        return not is_own
+        assigned = None if found.topic_id is None else image.topics.partition(found.topic_id, found.partition.partition)
+        if assigned is None or broker_id not in assigned.replicas:
+            LOG.warning("a log that is not assigned to this broker is set aside", extra={"path": found.path})
+            return True
+        # The end of a move was cut off between its two steps: the controller knows the one that serves.
+        log_directory = paths.get(assigned.directory(broker_id))
+        if log_directory is None or found.is_future:
+            return False
+        serving = f"{log_directory}/{partition_directory(*found.partition)}"
+        if found.path == serving or not disk.is_directory(serving):
+            return False
+        LOG.warning("a log whose replica has moved is set aside", extra={"path": found.path, "moved_to": serving})
+        return True
 
     directories.load(counted_config_of, now_ms=clock.now_ms(), is_stray=is_stray)
     _finish_moves(directories, image, broker_id, clock)

@@ -29,7 +29,8 @@ from barnabas.config.listeners import Endpoint as ListenerEndpoint
 from barnabas.config.node import NodeConfig
 from barnabas.controller.operations import OPERATIONS
 from barnabas.log.cleaner.log_cleaner import LogCleaner
-from barnabas.log.directories import LogDirectories, LogDirectoryError
+from barnabas.log.directories import LogDirectories
+from barnabas.log.directory_opening import LogDirectoryError
 from barnabas.metadata.delta import MetadataDelta
 from barnabas.metadata.image import MetadataImage
 from barnabas.ports.clock import Clock
@@ -251,7 +252,7 @@ class BrokerPart:
 
     def _load(self, image: MetadataImage) -> None:
         self._configs.apply(MetadataDelta(image), image)
-        load_logs(self.directories, self._configs.log_config_of, image, self._node.node_id, self._clock)
+        load_logs(self._disk, self.directories, self._configs.log_config_of, image, self._node.node_id, self._clock)
 
     def _load_failed(self, error: Exception) -> None:
         self._failed(BrokerGaveUp(str(error)) if isinstance(error, LogDirectoryError) else error)

@@ -67,7 +67,7 @@ def test_logs_that_are_not_assigned_to_this_broker_are_set_aside() -> None:
     directories.close(broker_epoch=5, now_ms=0)
     again = opened(disk)
     image = image_with(kept=[BROKER, 2], moved=[2])
-    load_logs(again, lambda _: LogConfig(), image, BROKER, VirtualClock())
+    load_logs(disk, again, lambda _: LogConfig(), image, BROKER, VirtualClock())
     assert list(again.logs) == [TopicPartition("kept", 0)]
     strays = [name.split("-")[0].split(".")[0] for name in disk.names("/a") if name.endswith("-stray")]
     assert sorted(strays) == ["gone", "moved", "nameless"]
@@ -110,7 +110,7 @@ def stopped_in_a_move(assigned: str) -> Hosting:
 
 def load(hosting: Hosting) -> LogDirectories:
     directories = LogDirectories(hosting.disk, ("/a", "/b"), rng=Random(1))
-    load_logs(directories, lambda _: LogConfig(), hosting.image, NODE, SystemClock())
+    load_logs(hosting.disk, directories, lambda _: LogConfig(), hosting.image, NODE, SystemClock())
     return directories
 
 
@@ -135,3 +135,12 @@ def test_a_future_log_serves_where_its_source_is_gone_and_the_controller_takes_i
     else:
         assert not directories.logs
         assert NAME in directories.future_logs
+
+
+def test_a_move_that_was_cut_off_between_its_two_renames_ends_with_what_was_moved() -> None:
+    hosting = stopped_in_a_move("/b")
+    (future,) = [name for name in hosting.disk.names("/b") if name.endswith("-future")]
+    hosting.disk.rename(f"/b/{future}", "/b/t-0")
+    directories = load(hosting)
+    assert directories.logs[NAME].directory == "/b/t-0"
+    assert [name for name in hosting.disk.names("/a") if name.startswith("t-0.") and name.endswith("-stray")]
