@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.coordinator.group.consumer.embedded import read_assignment
+from barnabas.coordinator.group.consumer.embedded import read_assignment, write_assignment
 from barnabas.protocol.codec import encode
 from barnabas.protocol.embedded.consumer_protocol_subscription import ConsumerProtocolSubscription, TopicPartition
 from barnabas.protocol.errors import ErrorCode
@@ -12,7 +12,7 @@ from barnabas.protocol.messages.heartbeat import HeartbeatRequest
 from barnabas.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from barnabas.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from barnabas.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from unit.coordinator.group.consumer.coordinated import GROUP, Coordinated
+from unit.coordinator.group.consumer.coordinated import GROUP, Coordinated, topic_id
 
 SESSION_MS = 10_000
 REBALANCE_MS = 30_000
@@ -143,13 +143,8 @@ def form_classic_group(coordinated: Coordinated, *consumers: ClassicConsumer) ->
         consumer.take(coordinated.answer(answer))
     leader, *others = consumers
     followers = [coordinated.send(consumer.sync_request()) for consumer in others]
-    coordinated.answer(
-        coordinated.send(
-            leader.sync_request(
-                {leader.member_id: b"\0\x01\0\0\0\x01\0\x01a\0\0\0\x02\0\0\0\0\0\0\0\x01\xff\xff\xff\xff"}
-            )
-        )
-    )
+    everything = write_assignment({topic_id("a"): frozenset((0, 1))}, leader.subscription(), coordinated.image)
+    coordinated.answer(coordinated.send(leader.sync_request({leader.member_id: everything})))
     leader.reads = {"a": [0, 1]}
     for answer in followers:
         coordinated.answer(answer)

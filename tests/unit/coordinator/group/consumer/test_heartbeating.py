@@ -221,7 +221,8 @@ def test_a_static_member_that_comes_back_with_another_subscription_has_the_group
     coordinated.advance(1_000)
     back = coordinated.member("x2", "b", instance="i")
     back.beat()
-    assert (back.partitions, coordinated.group.target) == (["b-0", "b-1"], {"x2": {topic_id("b"): {0, 1}}})
+    assert back.partitions == ["b-0", "b-1"]
+    assert coordinated.group.target == {"x2": {topic_id("b"): {0, 1}}}
 
 
 # Leaving
