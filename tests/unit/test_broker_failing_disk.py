@@ -8,19 +8,13 @@ import io
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from barnabas import server
-from barnabas.cli.storage import run as run_storage
-from barnabas.client.addresses import Address
-from barnabas.client.connection import Connection
-from barnabas.client.patience import Deadline
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.metadata.topics import NO_LEADER
 from barnabas.protocol.errors import ErrorCode
@@ -34,17 +28,15 @@ from barnabas.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from barnabas.protocol.schema import Message
 from barnabas.protocol.uuid import Uuid
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.peer import PeerLost
 from broker_nodes import BrokerNode, broker_node
 from builders import make_batch
-from controller_nodes import CLUSTER_ID, LISTENER, LONG_MS, free_ports, run
+from controller_nodes import LISTENER, LONG_MS, free_ports, run
 from node_log import node_log
+from node_process import NodeProcess
 from unit.broker.hosting import produce_request
-
-R = TypeVar("R", bound=Message)
 
 # The last version that names topics.
 PRODUCE = 12
@@ -180,41 +172,21 @@ async def until(log: io.StringIO, text: str) -> None:
         await asyncio.sleep(0.002)
 
 
-class Process:
-    """A process of kafka-server-start, broker and controller, whose partitions go where there is little room."""
+class Process(NodeProcess):
+    """A process of a broker and controller whose partitions go where there is little room."""
 
     def __init__(self, home: Path, small: Path) -> None:
-        self.port, controller_port = free_ports(2)
-        self._settings = home / "server.properties"
-        self._settings.write_text(
+        port, controller_port = free_ports(2)
+        super().__init__(
+            home / "server.properties",
             "process.roles=broker,controller\nnode.id=1\n"
             f"controller.listener.names={LISTENER}\n"
-            f"listeners=PLAINTEXT://127.0.0.1:{self.port},{LISTENER}://127.0.0.1:{controller_port}\n"
+            f"listeners=PLAINTEXT://127.0.0.1:{port},{LISTENER}://127.0.0.1:{controller_port}\n"
             f"controller.quorum.bootstrap.servers=127.0.0.1:{controller_port}\n"
-            f"log.dirs={home / 'logs'},{small}\ncordoned.log.dirs={home / 'logs'}\n"
+            f"log.dirs={home / 'logs'},{small}\ncordoned.log.dirs={home / 'logs'}\n",
+            port=port,
+            ready="broker serving",
         )
-        arguments = ["format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(self._settings)]
-        assert run_storage(arguments, io.StringIO(), io.StringIO()) == 0
-
-    def __enter__(self) -> Process:
-        command = [sys.executable, "-m", "barnabas.cli.server_start", str(self._settings)]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert self._process.stderr is not None
-        while "broker serving" not in (line := self._process.stderr.readline()):
-            assert line, "the node ended before it served"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.communicate()
-
-    def ask(self, request: Message, response: type[R]) -> R:
-        deadline = Deadline(SystemClock(), LONG_MS)
-        connection = Connection.open(Address("127.0.0.1", self.port), "test", deadline, deadline)
-        try:
-            return connection.request(request, response, deadline)
-        finally:
-            connection.close()
 
     def create_topic(self) -> Uuid:
         topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1, assignments=[], configs=[])

@@ -7,26 +7,19 @@ import errno
 import io
 import os
 import resource
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from barnabas import server
-from barnabas.cli.storage import run as run_storage
-from barnabas.client.addresses import Address
-from barnabas.client.connection import Connection
 from barnabas.client.errors import ConnectionLostError, check_code
-from barnabas.client.patience import Deadline
 from barnabas.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse
-from barnabas.protocol.schema import Message
-from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.peer import PeerLost
 from barnabas.sim.disk import SimDisk
-from controller_nodes import CLUSTER_ID, LISTENER, LONG_MS, config_change, controllers, free_ports, run
+from controller_nodes import LISTENER, config_change, controllers, free_ports, run
 from node_log import node_log
+from node_process import NodeProcess
 
 SETTING = "log.retention.ms"
 
@@ -85,60 +78,37 @@ def test_a_disk_that_fails_is_the_last_line_and_the_status(
     run(scenario)
 
 
-class Process:
-    """A process of kafka-server-start, the only voter of its quorum."""
+class Process(NodeProcess):
+    """A process of a controller."""
 
     def __init__(self, home: Path) -> None:
-        (self._port,) = free_ports(1)
-        self._settings = home / "server.properties"
+        (port,) = free_ports(1)
         self.metadata_log = home / "logs" / "__cluster_metadata-0" / f"{0:020}.log"
-        self._settings.write_text(
+        super().__init__(
+            home / "server.properties",
             "process.roles=controller\nnode.id=1\n"
-            f"controller.listener.names={LISTENER}\nlisteners={LISTENER}://127.0.0.1:{self._port}\n"
-            f"controller.quorum.bootstrap.servers=127.0.0.1:{self._port}\nlog.dirs={home / 'logs'}\n"
-            "metadata.max.idle.interval.ms=0\n"
+            f"controller.listener.names={LISTENER}\nlisteners={LISTENER}://127.0.0.1:{port}\n"
+            f"controller.quorum.bootstrap.servers=127.0.0.1:{port}\nlog.dirs={home / 'logs'}\n"
+            "metadata.max.idle.interval.ms=0\n",
+            port=port,
+            ready="controller registered",
         )
-        arguments = ["format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(self._settings)]
-        assert run_storage(arguments, io.StringIO(), io.StringIO()) == 0
 
-    def __enter__(self) -> Process:
-        command = [sys.executable, "-m", "barnabas.cli.server_start", str(self._settings)]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert self._process.stderr is not None
-        while "controller registered" not in (line := self._process.stderr.readline()):
-            assert line, "the node ended before it was registered"
-        self.pid = self._process.pid
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def end(self) -> tuple[int, str]:
-        """Wait until it ends by itself: its status and its last line."""
-        _, err = self._process.communicate(timeout=LONG_MS / 1000)
-        return self._process.returncode, err.splitlines()[-1]
-
-    def ask(self, request: Message) -> None:
-        deadline = Deadline(SystemClock(), LONG_MS)
-        connection = Connection.open(Address("127.0.0.1", self._port), "test", deadline, deadline)
-        try:
-            (answer,) = connection.request(request, IncrementalAlterConfigsResponse, deadline).responses
-            check_code(answer.error_code)
-        finally:
-            connection.close()
+    def configure(self, value: str) -> None:
+        (answer,) = self.ask(config_change(SETTING, value), IncrementalAlterConfigsResponse).responses
+        check_code(answer.error_code)
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits the files of a process that runs")
 def test_a_process_that_cannot_write_ends_and_loses_nothing_it_has_answered(tmp_path: Path) -> None:
     node = Process(tmp_path)
     with node:
-        node.ask(config_change(SETTING, "1000001"))
+        node.configure("1000001")
         size_bytes = node.metadata_log.stat().st_size
         # The write is cut in the middle of the batch.
         resource.prlimit(node.pid, resource.RLIMIT_FSIZE, (size_bytes + 20, size_bytes + 20))
         with pytest.raises(ConnectionLostError):
-            node.ask(config_change(SETTING, "1000002"))
+            node.configure("1000002")
         status, last = node.end()
         assert status == 1
         assert "CRITICAL stopped by a failure" in last
@@ -147,4 +117,4 @@ def test_a_process_that_cannot_write_ends_and_loses_nothing_it_has_answered(tmp_
     assert b"1000001" in kept
     assert b"1000002" not in kept
     with node:
-        node.ask(config_change(SETTING, "1000003"))
+        node.configure("1000003")
