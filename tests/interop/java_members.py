@@ -23,7 +23,10 @@ class JavaMembers:
         return json.loads(self._jvm.ask(json.dumps([command, *args])))
 
     def join(self, name: str, group: str, topics: Sequence[str], **settings: str) -> None:
-        """Let a consumer of this client id subscribe, with `_` for `.` in the names of its settings."""
+        """Let a consumer of this client id subscribe, with `_` for `.` in the names of its settings.
+
+        `pattern`, where it is among them, is subscribed to in place of the topics.
+        """
         chosen = {key.replace("_", "."): value for key, value in settings.items()}
         self._do("join", name, {"group.id": group, **chosen}, list(topics))
 

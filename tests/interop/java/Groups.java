@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -35,8 +36,10 @@ public class Groups {
         boolean isLeaving;
 
         Member(Map<String, Object> settings, List<String> topics) {
+            String pattern = (String) settings.remove("pattern");
             consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-            consumer.subscribe(topics);
+            if (pattern == null) consumer.subscribe(topics);
+            else consumer.subscribe(new SubscriptionPattern(pattern));
             setDaemon(true);
         }
 
@@ -144,8 +147,10 @@ public class Groups {
         settings.put("client.id", name);
         settings.put("auto.offset.reset", "earliest");
         settings.put("enable.auto.commit", "false");
-        settings.put("heartbeat.interval.ms", "200");
-        settings.put("session.timeout.ms", "6000");
+        if (!"consumer".equals(chosen.get("group.protocol"))) {
+            settings.put("heartbeat.interval.ms", "200");
+            settings.put("session.timeout.ms", "6000");
+        }
         settings.putAll(chosen);
         Member member = new Member(settings, topics);
         members.put(name, member);
