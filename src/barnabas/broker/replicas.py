@@ -210,14 +210,14 @@ class Replicas:
             if self._topics.get(hosted.name) is hosted:
                 del self._topics[hosted.name]
         name = TopicPartition(hosted.name, index)
-        if replica is not None:
-            try:
+        try:
+            if replica is not None:
                 self._directories.delete(name, now_ms=now_ms)
-                if name in self._directories.future_logs:
-                    self._directories.delete(name, now_ms=now_ms, is_future=True)
-            except KafkaStorageError as error:
-                LOG.warning("a replica's log could not be deleted", extra={"partition": str(name), "error": str(error)})
-                self.let_failed_go()
+            if name in self._directories.future_logs:
+                self._directories.delete(name, now_ms=now_ms, is_future=True)
+        except KafkaStorageError as error:
+            LOG.warning("a replica's log could not be deleted", extra={"partition": str(name), "error": str(error)})
+            self.let_failed_go()
         self.waiting_room.wake(name)
 
     def _take_partition(self, topic: Topic, index: int, partition: Partition, now_ms: int) -> None:

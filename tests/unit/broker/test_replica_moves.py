@@ -14,10 +14,14 @@ from barnabas.broker.replica_moves import RETRY_MS, ReplicaMoves
 from barnabas.controller.errors import InvalidReplicaAssignment, InvalidTopic
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.log.cleaner.log_cleaner import CleanerConfig, LogCleaner
+from barnabas.log.directories import LogDirectories
+from barnabas.log.log_config import LogConfig
 from barnabas.log.partition_log import PartitionLog
 from barnabas.protocol.errors import KafkaStorageError
 from barnabas.protocol.uuid import Uuid
-from barnabas.sim.disk import SimDisk
+from barnabas.runtime.broker.log_loading import load_logs
+from barnabas.runtime.clock import SystemClock
+from barnabas.sim.disk import PowerCut, SimDisk
 from log_checks import stored_batches
 from unit.broker.hosting import NODE, OTHER, Hosting, directory_id, topic_id
 
@@ -50,7 +54,7 @@ class Moving:
             flush=lambda log, then: self.flushes.append((log, then)),
             wake=self._wake,
         )
-        self.hosting.create("t", directory=directory_id("/a"))
+        self.hosting.create("t", directory=directory_id("/a"), configs={"segment.index.bytes": "1024"})
         self.moves.follow()
 
     def _assign(self, replica: ReplicaId, directory: Uuid, accepted: Callable[[], object] | None) -> None:
@@ -323,6 +327,8 @@ def test_a_source_that_fails_takes_the_replica_offline_and_leaves_its_future_log
         moving.hosting.replicas.find("t", 0)
     assert moving.future is not None
     assert moving.moves.due_ms(0) is None
+    moving.hosting.delete()
+    assert moving.future is None
 
 
 def test_a_source_that_fails_in_the_swap_is_offline_and_the_replica_is_served_from_its_target(moving: Moving) -> None:
@@ -337,3 +343,53 @@ def test_a_source_that_fails_in_the_swap_is_offline_and_the_replica_is_served_fr
     assert moving.hosting.failed == ["/a"]
     assert path_of(moving.current) == "/b"
     moving.hosting.append(1)
+
+
+# Power cuts
+
+
+def test_no_power_cut_in_a_swap_loses_what_was_durable_or_keeps_the_broker_from_starting() -> None:
+    def cut_at(operation: int) -> bool:
+        """Move with the power cut in that operation of the disk in the swap; whether the swap was over before."""
+        moving = Moving()
+        disk = moving.hosting.disk
+        for path in ("/", *PATHS):
+            disk.flush_directory(path)
+        moving.hosting.append(3)
+        moving.alter("/b")
+        moving.steps()
+        moving.let_controller_know()
+        moving.steps()
+        moving.flush()
+        # This is durable in the current log, and not in the future one.
+        moving.hosting.append(2)
+        moving.current.flush(moving.hosting.now_ms)
+        left = operation
+
+        def count(_operation: str, _path: str) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise PowerCut
+
+        disk.before_operation = count
+        try:
+            moving.steps()
+            is_over = True
+        except PowerCut:
+            is_over = False
+        disk.before_operation = None
+        moving.hosting.change(directories=[directory_id("/b")])
+        after = disk.after_power_cut(Random(operation))
+        directories = LogDirectories(after, PATHS, rng=Random(1))
+        load_logs(
+            after, directories, lambda _: LogConfig(segment_index_bytes=1024), moving.hosting.image, NODE, SystemClock()
+        )
+        assert not directories.failures
+        assert [batch.header.last_offset for batch in stored_batches(directories.logs[NAME])] == [2, 4]
+        return is_over
+
+    operation = 0
+    while not cut_at(operation):
+        operation += 1
+    assert operation > 20
