@@ -54,7 +54,8 @@ class GroupHosting(Hosting):
         replicas: Sequence[int] = (NODE,),
         partitions: int = 1,
     ) -> None:
-        super().__init__(disk=disk)
+        # Indexes of the usual size would fill the memory of a simulated disk with zeros.
+        super().__init__(disk=disk, static_configs={"log.index.size.max.bytes": "4096"})
         self.world = World(1)
         self.clock = VirtualClock(self.world)
         loop = VirtualLoop(self.world, self.clock, crashed=lambda: None)  # type: ignore[abstract]  # Our code calls no more of it.
