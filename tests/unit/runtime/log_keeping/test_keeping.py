@@ -101,6 +101,18 @@ def test_old_segments_go_and_their_files_a_while_later(keeper: Keeper) -> None:
     assert len(keeper.names(log)) == 1
 
 
+def test_old_segments_of_a_log_that_is_to_take_over_go_too(keeper: Keeper) -> None:
+    config = small(retention_ms=5_000)
+    keeper.create(config)
+    future = keeper.directories.create(ORDERS, config, now_ms=keeper.clock.now_ms(), path="/b", is_future=True)
+    for _ in range(3):
+        keeper.append(future)
+    keeper.world.run(4_000)
+    assert len(future.segments) == 3
+    keeper.world.run(3_000)
+    assert len(future.segments) == 1
+
+
 def test_the_directory_of_a_deleted_topic_goes_after_its_delay(keeper: Keeper) -> None:
     log = keeper.create(LogConfig(file_delete_delay_ms=60_000))
     keeper.append(log)
