@@ -66,14 +66,28 @@ class LogCleaner:
         self._disk = disk
         self._logs = logs
         self._take_offline = take_offline
-        self._offsets = OffsetMap(config.dedupe_buffer_bytes, config.io_buffer_load_factor, seed=rng.randrange(1 << 64))
-        # Kafka's buffer is shared between reading and writing too.
-        self._chunk_bytes = config.io_buffer_bytes // 2
-        self._throttle = IoThrottle(config.io_max_bytes_per_second)
+        self._rng = rng
+        self._throttle = IoThrottle()
+        self._take(config)
         self._checkpoints: dict[str, dict[TopicPartition, int]] = {}
         self._pauses: dict[TopicPartition, int] = {}
         self._uncleanable: dict[TopicPartition, str] = {}
         self._cleaning: Cleaning | None = None
+
+    def _take(self, config: CleanerConfig) -> None:
+        self._config = config
+        seed = self._rng.randrange(1 << 64)
+        self._offsets = OffsetMap(config.dedupe_buffer_bytes, config.io_buffer_load_factor, seed=seed)
+        # Kafka's buffer is shared between reading and writing too.
+        self._chunk_bytes = config.io_buffer_bytes // 2
+        self._throttle.bytes_per_second = config.io_max_bytes_per_second
+
+    def reconfigure(self, config: CleanerConfig) -> None:
+        """Take changed settings. A cleaning under way is given up, to be begun again with them."""
+        if config != self._config:
+            if self._cleaning is not None:
+                self.abort(self._cleaning.partition)
+            self._take(config)
 
     # Cleaning
 

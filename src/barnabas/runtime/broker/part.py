@@ -237,6 +237,8 @@ class BrokerPart:
 
     def _take_log_settings(self, node: NodeConfig) -> None:
         self.directories.expire_producers_after(node.settings.integer("producer.id.expiration.ms"))
+        if self.directories.cleaner is not None:
+            self.directories.cleaner.reconfigure(cleaner_config(node.settings))
         self.directories.cordoned = frozenset(node.cordoned_log_dirs)
         ids = self._directory_ids
         cordoned = tuple(ids[path] for path in node.cordoned_log_dirs if path in ids)

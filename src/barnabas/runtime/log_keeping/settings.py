@@ -42,5 +42,6 @@ def cleaner_config(settings: ServerConfig) -> CleanerConfig:
         dedupe_buffer_bytes=settings.integer("log.cleaner.dedupe.buffer.size"),
         io_buffer_bytes=settings.integer("log.cleaner.io.buffer.size"),
         io_buffer_load_factor=settings.number("log.cleaner.io.buffer.load.factor"),
-        io_max_bytes_per_second=settings.number("log.cleaner.io.max.bytes.per.second"),
+        # Kafka lets a rate of nothing through; at this one nothing happens either, and nothing divides by it.
+        io_max_bytes_per_second=max(1.0, settings.number("log.cleaner.io.max.bytes.per.second")),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -60,6 +61,25 @@ def test_a_dirty_log_is_cleaned_once_and_the_checkpoint_says_how_far() -> None:
     assert read_offsets(disk, CHECKPOINT) == {FIRST: 10}
     assert cleaner.begin(0) is None
     assert LogCleaner(disk, SMALL, logs, fail, rng=Random(0)).begin(0) is None
+
+
+def test_changed_settings_are_taken_at_once_and_the_cleaning_under_way_begins_anew() -> None:
+    disk = SimDisk()
+    cleaner, logs = make_cleaner(disk)
+    assert cleaner.begin(0) is not None
+    step = cleaner.step()
+    assert step is not None
+    assert cleaner.rest_ms(step, 0) == 0
+    cleaner.reconfigure(SMALL)
+    assert cleaner.step() is not None
+    cleaner.reconfigure(replace(SMALL, io_max_bytes_per_second=1))
+    assert cleaner.step() is None
+    assert cleaner.begin(0) is not None
+    step = cleaner.step()
+    assert step is not None
+    assert cleaner.rest_ms(step, 0) >= 1000 * step.io_bytes > 0
+    clean_all(cleaner)
+    assert values(logs[FIRST]) == [b"9"]
 
 
 def test_the_filthiest_log_is_first() -> None:
