@@ -5,6 +5,7 @@ python -m tools.simulate --from 5000 --count 5000
 python -m tools.simulate --seed 4711             one seed, with its plan and what happened in it
 python -m tools.simulate --world controllers     whole controllers, with brokers and a tool that ask things of them
 python -m tools.simulate --world groups          groups whose members and coordinators come and go
+python -m tools.simulate --world consumer-groups   the same for groups of the newer protocol
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from barnabas.sim import controller_world, group_world, raft_world
+from barnabas.sim import consumer_group_world, controller_world, group_world, raft_world
 
 PROGRESS_EVERY = 100
-WORLDS = {"raft": raft_world, "controllers": controller_world, "groups": group_world}
+WORLDS = {
+    "raft": raft_world,
+    "controllers": controller_world,
+    "groups": group_world,
+    "consumer-groups": consumer_group_world,
+}
 
 
 def run_seed(kind: str, seed: int) -> tuple[int, int, Counter[str], str | None]:

@@ -15,6 +15,7 @@ from barnabas.broker.call import Client, Pending
 from barnabas.broker.dispatch import Dispatcher, Parts
 from barnabas.broker.handlers.coordinators import GROUPS_TOPIC
 from barnabas.broker.handlers.groups import Groups
+from barnabas.broker.handlers.groups_consumer import ConsumerGroups
 from barnabas.broker.handlers.groups_offsets import GroupOffsets
 from barnabas.broker.replicas import Replicas
 from barnabas.broker.routing import build_table
@@ -75,7 +76,8 @@ class GroupBroker:
             self.replicas, lambda: settings, loop=self.loop, clock=self.clock, rng=Random(world.rng.randrange(1 << 30))
         )
         offsets = GroupOffsets(self.groups, lambda: self.replicas.image)
-        self._dispatcher = Dispatcher(build_table(Groups(self.groups).routes, offsets.routes))
+        consumers = ConsumerGroups(self.groups, lambda: True)
+        self._dispatcher = Dispatcher(build_table(Groups(self.groups).routes, consumers.routes, offsets.routes))
 
     @property
     def image(self) -> MetadataImage:

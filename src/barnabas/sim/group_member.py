@@ -231,13 +231,12 @@ class Member:
         )
 
         def committed(answer: Any) -> None:
-            codes = set()
+            code = ErrorCode.NONE
             for partition in answer.topics[0].partitions:
-                codes.add(partition.error_code)
+                code = code or ErrorCode(partition.error_code)
                 if partition.error_code == ErrorCode.NONE:
                     self._around.committed(partition.partition_index, positions[partition.partition_index])
-            (code,) = codes
-            self._go_on(ErrorCode(code))
+            self._go_on(code)
 
         self._ask(request, 9, committed)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from barnabas.broker.dispatch import Parts
 from barnabas.broker.handlers.coordinators import GROUPS_TOPIC
@@ -49,6 +49,10 @@ SETTINGS: Final = {
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "group.initial.rebalance.delay.ms": "500",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "300",
 }
 
 
@@ -93,6 +97,8 @@ class Plan:
 
 class GroupWorld:
     """Keeps the metadata that a controller would, and is what its members know of their surroundings."""
+
+    member_type: ClassVar[type[Member]] = Member
 
     def __init__(self, seed: int, plan: Plan) -> None:
         self.world = World(seed)
@@ -240,7 +246,7 @@ class GroupWorld:
 
     def _add_member(self, instance_id: str | None = None) -> None:
         name = FIRST_MEMBER + len(self.members)
-        self.members.append(Member(self, name, instance_id))
+        self.members.append(self.member_type(self, name, instance_id))
 
     def _alive(self) -> list[Member]:
         return [member for member in self.members if not member.is_gone]
