@@ -79,6 +79,11 @@ class DrivenShard:
             self.step(TimerFired(key))
         self.now_ms = end_ms
 
+    @property
+    def asked(self) -> int:
+        """How many requests were made."""
+        return len(self._requests)
+
     def has_timer(self, *key: str) -> bool:
         return key in self._timers
 
