@@ -408,6 +408,8 @@ class LogDirectories:
         self._add(directory, partition, future, is_future=False)
         if topic_id is not None:
             self.topic_ids[partition] = topic_id
+        # Or a crash in the next minute would have all of it recovered.
+        self._checkpoint(directory, RECOVERY_POINT_CHECKPOINT)
         return future
 
     @property

@@ -7,7 +7,13 @@ from random import Random
 
 import pytest
 
-from barnabas.log.checkpoint import CLEANER_CHECKPOINT, TopicPartition, read_offsets, write_offsets
+from barnabas.log.checkpoint import (
+    CLEANER_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    TopicPartition,
+    read_offsets,
+    write_offsets,
+)
 from barnabas.log.cleaner.log_cleaner import CleanerConfig, LogCleaner
 from barnabas.log.directories import LogDirectories
 from barnabas.log.log_config import LogConfig
@@ -86,6 +92,17 @@ def test_a_log_that_takes_over_is_clean_as_far_as_the_one_before() -> None:
     service.directories.promote_future(ORDERS, now_ms=0)
     assert service.clean_offsets("/a") == {}
     assert service.clean_offsets("/b") == {ORDERS: 5}
+
+
+def test_a_log_that_takes_over_is_recovered_from_where_it_was_durable() -> None:
+    service = Service()
+    service.create(ORDERS, "/a")
+    service.create(ORDERS, "/b", is_future=True)
+    future = service.directories.future_logs[ORDERS]
+    future.append_as_leader(build_batch([Record(0, 0, None, b"v")]), 0, 0)
+    future.flush(0)
+    service.directories.promote_future(ORDERS, now_ms=0)
+    assert read_offsets(service.disk, f"/b/{RECOVERY_POINT_CHECKPOINT}") == {ORDERS: 1}
 
 
 @pytest.mark.parametrize("failing", ["/a", "/b"])
