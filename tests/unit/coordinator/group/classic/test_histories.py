@@ -47,7 +47,11 @@ def take(shard: DrivenShard, step: tuple[Any, ...]) -> None:
             shard.join(member_id, instance_id=instance_id, metadata=bytes([rest[0]]))
         elif what == "sync":
             parts = {each: each.encode() for each, _ in ids}
+            group = shard.group()
+            hands_in = group.state is ClassicState.COMPLETING_REBALANCE and group.leader_id == member_id
             shard.sync(member_id, parts, group_instance_id=instance_id)
+            if hands_in:
+                assert (group.state is ClassicState.STABLE) == (shard.failure is None)
         elif what == "heartbeat":
             shard.heartbeat(member_id, group_instance_id=instance_id)
         else:
