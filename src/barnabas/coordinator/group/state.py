@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from barnabas.coordinator.decision import Decision, TimerKey
-from barnabas.coordinator.events import RequestContext, RequestReceived
+from barnabas.coordinator.events import RequestReceived
+from barnabas.coordinator.group.consumer.patterns import PatternLookup
 from barnabas.coordinator.group.consumer.topic_hashes import TopicHashes
 from barnabas.coordinator.group.groups import Groups
 from barnabas.coordinator.group.offsets import Offsets
@@ -27,8 +28,8 @@ class GroupState:
 
     While the log is loaded, `is_active` is false and a record says everything that there is of a group. Afterwards a
     group knows more than its records: who waits, who was told to come back. `new_topics_offset` is where in the
-    metadata there were topics last that had not been there before. `pattern_askers` are the members, by group, for
-    whom patterns are about to be looked up.
+    metadata there were topics last that had not been there before. `pattern_lookups` are those under way,
+    by group.
     """
 
     settings: Callable[[], GroupSettings]
@@ -38,7 +39,7 @@ class GroupState:
     image: MetadataImage = EMPTY_IMAGE
     topic_hashes: TopicHashes = field(default_factory=TopicHashes)
     new_topics_offset: int = -1
-    pattern_askers: dict[str, RequestContext] = field(default_factory=dict)
+    pattern_lookups: dict[str, PatternLookup] = field(default_factory=dict)
     is_active: bool = False
 
 

@@ -61,7 +61,7 @@ def _expire(state: GroupState, group: ConsumerGroup, member: ConsumerMember, dec
 def on_append_failed(state: GroupState, failed: Sequence[CoordinatorRecord], decision: Decision) -> None:
     """Try again soon to remove those whose time was up, unless they are heard of in the meantime."""
     for group_id in {getattr(record.key, "group_id", "") for record in failed}:
-        state.pattern_askers.pop(group_id, None)
+        state.pattern_lookups.pop(group_id, None)
         group = state.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             for member_id in group.expired:

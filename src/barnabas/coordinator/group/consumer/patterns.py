@@ -5,12 +5,15 @@ A pattern matches a topic if it matches the whole of its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 import re2  # type: ignore[import-untyped] # The library has no types; what leaves this file does.
 
 from barnabas.coordinator.errors import InvalidRegularExpression
+from barnabas.metadata.image import MetadataImage
 
 
 class ResolvedPattern(NamedTuple):
@@ -21,17 +24,37 @@ class ResolvedPattern(NamedTuple):
     timestamp_ms: int
 
 
-NOT_RESOLVED = ResolvedPattern(frozenset(), 0, 0)
+NOT_RESOLVED: Final = ResolvedPattern(frozenset(), 0, 0)
+# A name takes a few microseconds for each pattern.
+NAMES_PER_TURN: Final = 500
 
 
 def check_pattern(pattern: str) -> None:
     _compile(pattern)
 
 
-def matching(pattern: str, topics: Iterable[str]) -> frozenset[str]:
-    """Those of the topics that a pattern matches."""
-    matches = _compile(pattern).fullmatch
-    return frozenset(topic for topic in topics if matches(topic))
+class PatternLookup:
+    """What patterns match among the topics of one moment that one may see, some names at a time.
+
+    A pattern that cannot be read matches nothing: it was checked when it came, but perhaps by another release.
+    """
+
+    def __init__(self, patterns: Iterable[str], image: MetadataImage, may_see: Callable[[str], bool]) -> None:
+        self.metadata_offset = image.provenance.last_contained_offset
+        self.matched: dict[str, set[str]] = {pattern: set() for pattern in patterns}
+        self._names = iter(image.topics.ids)
+        self._may_see = may_see
+        self._compiled = []
+        for pattern in self.matched:
+            with suppress(InvalidRegularExpression):
+                self._compiled.append((pattern, _compile(pattern).fullmatch))
+
+    def go_on(self) -> bool:
+        """Look at some more names; whether there are any left."""
+        names = list(islice(self._names, NAMES_PER_TURN))
+        for pattern, matches in self._compiled:
+            self.matched[pattern].update(name for name in names if matches(name) and self._may_see(name))
+        return len(names) == NAMES_PER_TURN
 
 
 def _compile(pattern: str) -> Any:

@@ -1,8 +1,9 @@
 """What happens when a member says what it reads: the group's epoch rises, and patterns are looked up in the topics.
 
-Patterns are not looked up in the answer to a heartbeat but right after it, and all of a group's at once: the topics
-may be many. The member learns at a later heartbeat what came of it. They are looked up again when there are new
-topics, and from time to time, since the member who asks may be permitted to see more or less by then.
+Patterns are not looked up in the answer to a heartbeat but after it, some topics at a time, since there may be many of
+them, and all of a group's patterns together. The member learns at a later heartbeat what came of it. They are looked
+up again when there are new topics, and from time to time, since the member who asks may be permitted to see more or
+less by then.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from barnabas.coordinator.events import RequestContext
 from barnabas.coordinator.group.consumer import records, timers
 from barnabas.coordinator.group.consumer.group import AT_ONCE, ConsumerGroup, Refresh
 from barnabas.coordinator.group.consumer.members import ConsumerMember
-from barnabas.coordinator.group.consumer.patterns import NOT_RESOLVED, ResolvedPattern, check_pattern, matching
+from barnabas.coordinator.group.consumer.patterns import NOT_RESOLVED, PatternLookup, ResolvedPattern, check_pattern
 from barnabas.coordinator.group.state import GroupState
 from barnabas.metadata.delta import MetadataDelta
 
@@ -95,6 +96,8 @@ def _ask_for_patterns(
     """Have the group's patterns looked up if that is due."""
     if not now.topic_pattern and not group.patterns:
         return
+    if group.group_id in state.pattern_lookups:
+        return
     in_use = group.pattern_counts(group.members_with(now).values())
     last = next(iter(group.patterns.values()), None)
     if not in_use or (last and decision.now_ms <= last.timestamp_ms + PATTERN_REFRESH_INTERVAL_MIN_MS):
@@ -107,26 +110,35 @@ def _ask_for_patterns(
         or last.metadata_offset < state.new_topics_offset
         or decision.now_ms > last.timestamp_ms + interval_ms
     ):
-        state.pattern_askers[group.group_id] = context
+        state.pattern_lookups[group.group_id] = PatternLookup(in_use, state.image, context.may_describe)
         decision.set_timer((timers.PATTERNS, group.group_id), 0)
 
 
 def resolve_patterns(state: GroupState, key: TimerKey, decision: Decision) -> None:
-    """Look the group's patterns up in the topics that the member who asked may see."""
+    """Go on with the look-up for a group, and write what came of it at its end."""
     group = state.groups.get(key[1])
-    asker = state.pattern_askers.pop(key[1], None)
-    if not isinstance(group, ConsumerGroup) or asker is None:
+    lookup = state.pattern_lookups.get(key[1])
+    if lookup is not None and isinstance(group, ConsumerGroup) and lookup.go_on():
+        decision.set_timer(key, 0)
         return
-    has_changed = False
-    # The members as they would be if the patterns matched what they match now.
-    topics = set().union(*(member.topic_names for member in group.members.values()))
-    for pattern in group.pattern_counts(group.members.values()):
-        matched = frozenset(filter(asker.may_describe, matching(pattern, state.image.topics.ids)))
-        topics |= matched
-        has_changed |= matched != group.patterns.get(pattern, NOT_RESOLVED).topics
-        resolved = ResolvedPattern(matched, state.image.provenance.last_contained_offset, decision.now_ms)
+    state.pattern_lookups.pop(key[1], None)
+    if lookup is not None and isinstance(group, ConsumerGroup):
+        _write_resolved(state, group, lookup, decision)
+
+
+def _write_resolved(state: GroupState, group: ConsumerGroup, lookup: PatternLookup, decision: Decision) -> None:
+    matched = {pattern: resolved.topics for pattern, resolved in group.patterns.items()}
+    # Patterns that nobody has any longer are left out; those that came meanwhile have their turn at the next look-up.
+    in_use = group.pattern_counts(group.members.values())
+    for pattern in in_use.keys() & lookup.matched.keys():
+        topics = frozenset(lookup.matched[pattern])
+        matched[pattern] = topics
+        resolved = ResolvedPattern(topics, lookup.metadata_offset, decision.now_ms)
         records.write_pattern(group.group_id, pattern, resolved, decision)
-    metadata_hash = state.topic_hashes.of(topics, state.image)
+    has_changed = any(topics != group.patterns.get(pattern, NOT_RESOLVED).topics for pattern, topics in matched.items())
+    named = (member.topic_names for member in group.members.values())
+    subscribed = frozenset[str]().union(*named, *(matched.get(pattern, ()) for pattern in in_use))
+    metadata_hash = state.topic_hashes.of(subscribed, state.image)
     if has_changed or metadata_hash != group.metadata_hash:
         epoch = group.epoch + 1
         records.write_epoch(group.group_id, epoch, metadata_hash, decision)

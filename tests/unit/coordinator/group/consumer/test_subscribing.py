@@ -205,3 +205,28 @@ def test_what_a_pattern_matched_is_loaded() -> None:
     assert coordinated.group.is_subscribed_to("a1")
     assert not coordinated.group.is_subscribed_to("b")
     assert coordinated.group.target == {"x": {topic_id("a1"): {0}}}
+
+
+def test_a_lookup_takes_turns_and_is_not_begun_anew_meanwhile() -> None:
+    coordinated = Coordinated({f"a{number}": 1 for number in range(1_200)})
+    x = by_pattern(coordinated, "x", "a.*")
+    x.beat()
+    lookup = coordinated.shard.state.pattern_lookups["g"]
+    x.beat()
+    assert coordinated.shard.state.pattern_lookups["g"] is lookup
+    coordinated.advance(0)
+    assert len(coordinated.group.patterns["a.*"].topics) == 1_200
+    assert not coordinated.shard.state.pattern_lookups
+
+
+def test_a_pattern_that_its_member_has_left_behind_meanwhile_is_not_written() -> None:
+    coordinated = Coordinated({"a1": 1, "b1": 1})
+    x = by_pattern(coordinated, "x", "a.")
+    x.beat()
+    x.pattern = "b."
+    x.beat(is_full=True)
+    coordinated.advance(0)
+    assert not coordinated.group.patterns
+    x.beat()
+    coordinated.advance(0)
+    assert coordinated.group.patterns.keys() == {"b."}
