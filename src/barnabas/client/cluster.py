@@ -74,11 +74,13 @@ class Cluster:
         to: Target | int = Target.ANYONE,
         retried: Container[ErrorCode] = NOT_IN_CHARGE,
         is_for_brokers: bool = False,
+        newest: int | None = None,
     ) -> T:
         """What `read` makes of the response to what `build` makes of the milliseconds that a node may take.
 
         `read` raises the error that it finds in the response (`check_code`); `retried` are those to try again after.
-        What only brokers answer is refused at once where controllers would be asked.
+        What only brokers answer is refused at once where controllers would be asked. `newest` is the last version
+        that can say what is asked, where later ones cannot.
         """
         if is_for_brokers and self.asks_controllers:
             raise ClientError(
@@ -90,7 +92,7 @@ class Cluster:
             try:
                 connection = self._reach(to, deadline)
                 asking = deadline.within(self._config.request_timeout_ms)
-                return read(connection.request(build(asking.left_ms()), response, asking))
+                return read(connection.request(build(asking.left_ms()), response, asking, newest=newest))
             except ClientError as error:
                 is_lost = isinstance(error, ConnectionLostError | NoNodeError)
                 if not is_lost and error.code not in retried:

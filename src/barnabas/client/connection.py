@@ -59,9 +59,9 @@ class Connection:
             raise
         return connection
 
-    def request(self, request: Message, response: type[R], deadline: Deadline) -> R:
-        """Ask in the newest version that the node has, and wait for the response."""
-        version = self._choose_version(type(request))
+    def request(self, request: Message, response: type[R], deadline: Deadline, *, newest: int | None = None) -> R:
+        """Ask in the newest version that the node has, or none newer than `newest`, and wait for the response."""
+        version = self._choose_version(type(request), newest)
         self._correlation_id += 1
         try:
             parts = frame_request(request, version, self._correlation_id, self._client_id)
@@ -98,10 +98,12 @@ class Connection:
     def _note_versions(self, answer: ApiVersionsResponse) -> None:
         self.versions |= {each.api_key: range(each.min_version, each.max_version + 1) for each in answer.api_keys}
 
-    def _choose_version(self, request: type[Message]) -> int:
+    def _choose_version(self, request: type[Message], newest: int | None) -> int:
         assert request.api_key is not None, f"{request.__name__} is no request"
         name = ApiKey(request.api_key).name
         served, spoken = self.versions.get(request.api_key), request.valid_versions
+        if newest is not None:
+            spoken = range(spoken[0], newest + 1)
         if not served:
             raise UnsupportedByNodeError(f"The node does not support {name}")
         version = min(served[-1], spoken[-1])

@@ -1,18 +1,15 @@
-"""Calls about partitions, each of which only its leader answers.
-
-The leaders are looked up, every leader is asked for its partitions in one request, and what a leader refuses for the
-moment is looked up and asked again until the time of a call is over.
-"""
+"""Calls about partitions, each of which only its leader answers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from barnabas.client.cluster import Cluster
 from barnabas.client.errors import ClientError, check_code
 from barnabas.client.outcomes import find_error, unanswered
+from barnabas.client.owners import ask_owners
 from barnabas.log.checkpoint import TopicPartition
 from barnabas.protocol.errors import ErrorCode
 from barnabas.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -36,20 +33,13 @@ def ask_leaders(
 
     `build` makes the request of one leader, of its partitions and the milliseconds that it may take.
     """
-    pending = list(dict.fromkeys(partitions))
-    outcomes: Found[T] = dict.fromkeys(pending, unanswered(name))
-    deadline = cluster.deadline()
-    failures = 0
-    while True:
-        by_leader, unled = _find_leaders(cluster, name, pending)
-        outcomes |= unled
-        for leader, led in by_leader.items():
-            outcomes |= _ask(cluster, name, leader, led, build, response, read)
-        pending = [partition for partition in pending if _is_worth_retrying(outcomes[partition])]
-        if not pending or deadline.is_over:
-            return outcomes
-        failures += 1
-        cluster.wait(failures, deadline)
+    return ask_owners(
+        cluster,
+        name,
+        partitions,
+        lambda pending: _find_leaders(cluster, name, pending),
+        lambda leader, led: _ask(cluster, name, leader, led, build, response, read),
+    )
 
 
 def group_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
@@ -78,7 +68,7 @@ def _ask(
 
 def _find_leaders(
     cluster: Cluster, name: str, partitions: Sequence[TopicPartition]
-) -> tuple[Mapping[int, Sequence[TopicPartition]], dict[TopicPartition, ClientError]]:
+) -> dict[TopicPartition, int | ClientError]:
     topics = [MetadataRequestTopic(name=topic) for topic in group_by_topic(partitions)]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
 
@@ -95,17 +85,4 @@ def _find_leaders(
             found.setdefault(partition, unknown)
         return found
 
-    leaders = cluster.call(name, lambda _: request, MetadataResponse, read, is_for_brokers=True)
-    by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
-    unled = {}
-    for partition in partitions:
-        leader = leaders[partition]
-        if isinstance(leader, ClientError):
-            unled[partition] = leader
-        else:
-            by_leader[leader].append(partition)
-    return by_leader, unled
-
-
-def _is_worth_retrying(outcome: object) -> bool:
-    return isinstance(outcome, ClientError) and outcome.code.is_retriable
+    return cluster.call(name, lambda _: request, MetadataResponse, read, is_for_brokers=True)
