@@ -48,6 +48,7 @@ def check_log(log: PartitionLog) -> None:
         entries = [segment.offset_index.entry(slot) for slot in range(segment.offset_index.entries)]
         assert entries == sorted(set(entries))
         assert all(places[entry.offset] == entry.position for entry in entries)
+        segment.time_index.open()
         times = [segment.time_index.entry(slot) for slot in range(segment.time_index.entries)]
         assert times == sorted(set(times))
         assert all(largest_at[entry.offset] == entry.timestamp for entry in times)

@@ -2,7 +2,8 @@
 
 The active segment's file is as large as it may become, zeros behind the last entry; `trim` cuts it to its entries
 when the segment is rolled or closed. Room on the disk is taken by an ordinary write before memory is touched, as a full
-disk answers a write with an error but kills a process that touches a hole.
+disk answers a write with an error but kills a process that touches a hole. A file that nobody asks is not held open: a
+node may have ten thousand partitions, and descriptors for few of them.
 """
 
 from __future__ import annotations
@@ -36,27 +37,50 @@ class IndexFile(ABC):
         self._disk = disk
         # The settings allow less than the one entry that a closed segment has.
         self._max_bytes = max(max_bytes, self.entry_bytes)
+        self._is_counted = False
         self._file: File | None = None
         self._mapping: Mapping | None = None
         self._memory: Mapping | bytearray = bytearray()  # The mapping, or nothing where the file is empty.
 
+    def create(self) -> None:
+        """Make the file at full size, without entries; it is mapped when the first one is added."""
+        size = self._rounded(self._max_bytes)
+        file = self._disk.open(self.path, create=True)
+        try:
+            file.truncate(size)
+        finally:
+            file.close()
+        self.entries_max = size // self.entry_bytes
+        self._count(0)
+
     def open(self) -> None:
-        """Map the file. A new one is made at full size; an old one is taken to be full of entries."""
+        """Map the file. Where its entries are not known it is taken to be full of them, and made where it is not."""
         if self._file is not None:
             return
-        is_new = not self._disk.exists(self.path)
+        if not self._is_counted and not self._disk.exists(self.path):
+            self.create()
         self._file = self._disk.open(self.path, create=True)
-        if is_new:
-            self._file.truncate(self._rounded(self._max_bytes))
         size = self._file.size()
         self._map(size)
-        self.entries = 0 if is_new else size // self.entry_bytes
-        self.entries_with_room = self.entries
-        self._entries_changed()
+        if not self._is_counted:
+            self._count(size // self.entry_bytes)
+
+    def rest(self) -> None:
+        """Let go of the file until somebody asks it again, and remember how many entries it has.
+
+        Not while it is flushed: that would go on without it.
+        """
+        if self._file is not None:
+            self._unmap()
+            self._file.close()
+            self._file = None
+            # Whoever appends next reserves room first, which opens it.
+            self.entries_with_room = self.entries
 
     @property
-    def is_open(self) -> bool:
-        return self._file is not None
+    def is_counted(self) -> bool:
+        """Whether its entries are known: it was made or opened, and not closed since."""
+        return self._is_counted
 
     @property
     def is_full(self) -> bool:
@@ -75,6 +99,7 @@ class IndexFile(ABC):
         """Take room on the disk for that many entries more."""
         wanted = self.entries + entries
         if wanted > self.entries_with_room:
+            self.open()
             assert self._file is not None
             room = self.entries_with_room * self.entry_bytes
             end = min(-(-wanted * self.entry_bytes // _ROOM_BYTES) * _ROOM_BYTES, len(self._memory))
@@ -83,6 +108,7 @@ class IndexFile(ABC):
 
     def truncate_to_entries(self, entries: int) -> None:
         """Forget the entries from that one on and leave zeros where they were."""
+        self.open()
         start, end = entries * self.entry_bytes, self.entries * self.entry_bytes
         memoryview(self._memory)[start:end] = bytes(end - start)
         self.entries = entries
@@ -135,10 +161,13 @@ class IndexFile(ABC):
         self.path = path
 
     def close(self) -> None:
-        if self._file is not None:
-            self._unmap()
-            self._file.close()
-            self._file = None
+        self.rest()
+        self._is_counted = False
+
+    def _count(self, entries: int) -> None:
+        self.entries = self.entries_with_room = entries
+        self._is_counted = True
+        self._entries_changed()
 
     @abstractmethod
     def _entries_changed(self) -> None:

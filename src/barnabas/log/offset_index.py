@@ -49,6 +49,8 @@ class OffsetIndex(IndexFile):
     def find_position(self, offset: int) -> int:
         """Where to start looking for `offset`: the position that `lookup` gives."""
         if self._file is None:
+            if self.is_counted and not self.entries:
+                return 0
             self.open()
         slot = self._slots_up_to(offset)
         return _unpack_entry_from(self._memory, slot * 8 - 8)[1] if slot else 0

@@ -105,6 +105,8 @@ class PartitionLog:
             had_clean_shutdown=had_clean_shutdown,
             make_producer_state=make_producer_state,
         ).load()
+        for segment in loaded.segments:
+            segment.rest()
         self.leader_epochs = loaded.leader_epochs
         self.producer_state = loaded.producer_state
         self.log_start_offset = self.high_watermark = loaded.log_start_offset

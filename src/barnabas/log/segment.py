@@ -112,8 +112,8 @@ class LogSegment:
         try:
             if config.preallocate:
                 segment.file.truncate(config.segment_bytes)
-            segment.offset_index.open()
-            segment.time_index.open()
+            segment.offset_index.create()
+            segment.time_index.create()
         except OSError:
             segment.release()
             raise
@@ -133,7 +133,8 @@ class LogSegment:
     def largest(self) -> TimestampOffset:
         """The newest timestamp of all batches, with the last offset of the first batch that has it."""
         if self._largest is None:
-            self.time_index.open()
+            if not self.time_index.is_counted:
+                self.time_index.open()
             self._largest = self.time_index.last_entry
         return self._largest
 
@@ -178,6 +179,8 @@ class LogSegment:
 
     def find_next_offset(self) -> int:
         """The offset behind the last batch, found in the file."""
+        if not self.size_bytes:
+            return self.base_offset
         self.offset_index.open()
         next_offset = self.base_offset
         for _, header in self.iterate(self.offset_index.lookup(self.offset_index.last_offset).position):
@@ -383,10 +386,15 @@ class LogSegment:
 
     def close(self) -> None:
         """Write what a clean stop writes, durably, and let go of the files; what they hold was flushed before."""
-        if self.offset_index.is_open:
+        if self.offset_index.is_counted:
             self.become_inactive()
             self.flush()
         self.release()
+
+    def rest(self) -> None:
+        """Let go of the indexes until somebody asks them; nothing is being flushed."""
+        self.offset_index.rest()
+        self.time_index.rest()
 
     def release(self) -> None:
         """Let go of the files as they are."""

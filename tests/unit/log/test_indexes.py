@@ -68,6 +68,25 @@ def test_lookup_finds_the_last_entry_at_or_before(distances: list[int], target: 
     assert index.lookup(BASE + target) == (before[-1] if before else OffsetPosition(BASE, 0))
 
 
+@given(distances, distances, st.integers(0, 401))
+def test_a_file_that_rests_is_read_and_appended_to_as_if_it_had_not(
+    first: list[int], more: list[int], target: int
+) -> None:
+    disk = SimDisk()
+    index = offset_index(disk)
+    entries = fill_offsets(index, first)
+    index.rest()
+    assert index.lookup(BASE + target) == next(
+        (entry for entry in reversed(entries) if entry.offset <= BASE + target), OffsetPosition(BASE, 0)
+    )
+    index.rest()
+    entries += fill_offsets(index, [201 + distance for distance in more])
+    index.rest()
+    index.trim()
+    assert [index.entry(slot) for slot in range(index.entries)] == entries
+    assert disk.open("/x.index").size() == 8 * len(entries)
+
+
 @given(distances, st.integers(0, 2010))
 def test_first_behind_finds_the_first_entry_at_a_larger_position(distances: list[int], position: int) -> None:
     index = offset_index(SimDisk())
