@@ -11,45 +11,23 @@ import pytest
 from barnabas.coordinator.group import shard
 from barnabas.coordinator.group.consumer import assigning, heartbeating, leaving, timers
 from barnabas.coordinator.group.consumer.group import ConsumerGroup
-from barnabas.sim.consumer_group_world import Plan, simulate
-from barnabas.sim.network import Conditions
+from barnabas.sim.consumer_group_world import simulate
+from sim.group_seeds import simulate_each, simulate_hostile
 
 SEEDS = 16
 CHUNK = 8
-MUTANT_SEEDS = 40
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_members_never_share_a_partition_nor_lose_an_offset_and_settle_once_healed(first: int) -> None:
-    for seed in range(first, first + CHUNK):
-        try:
-            simulate(seed)
-        except Exception as error:
-            replay = f"python -m tools.simulate --world consumer-groups --seed {seed}"
-            raise AssertionError(f"seed {seed}: {error}; replay with {replay}") from error
+    simulate_each("consumer-groups", simulate, range(first, first + CHUNK))
 
 
 def test_one_seed_is_one_run() -> None:
     first, second = simulate(7), simulate(7)
     assert (first.steps, first.counts, first.world.now_ms) == (second.steps, second.counts, second.world.now_ms)
-
-
-def hostile() -> Plan:
-    """A plan in which most things go wrong, so that a bug shows soon."""
-    return Plan(
-        members=3,
-        statics=2,
-        partitions=4,
-        duration_ms=30_000,
-        conditions=Conditions(loss=0.01, delay_max_ms=50, straggling=0.02, straggle_max_ms=12_000),
-        move_every_ms=4_000,
-        crash_every_ms=8_000,
-        come_every_ms=3_000,
-        freeze_every_ms=4_000,
-        restart_every_ms=6_000,
-    )
 
 
 def gives_what_others_still_have(patch: pytest.MonkeyPatch) -> None:
@@ -100,9 +78,4 @@ def test_the_simulation_catches(mutate: Mutation, finding: str, monkeypatch: pyt
     """A mutant that merely crashes proves nothing of the checks."""
     mutate(monkeypatch)
     with pytest.raises(AssertionError, match=finding):
-        simulate_many()
-
-
-def simulate_many() -> None:
-    for seed in range(MUTANT_SEEDS):
-        simulate(seed, hostile())
+        simulate_hostile(simulate)

@@ -13,29 +13,10 @@ from barnabas.coordinator.group.classic import rebalancing
 from barnabas.coordinator.group.classic.group import ClassicGroup, Member
 from barnabas.protocol.group_records.group_metadata import GroupMetadataValue
 from barnabas.runtime.coordinator.hosted_shard import HostedShard
-from barnabas.sim.group_world import Plan, simulate
-from barnabas.sim.network import Conditions
-
-SEEDS = 40
+from barnabas.sim.group_world import simulate
+from sim.group_seeds import simulate_hostile
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
-
-
-def hostile() -> Plan:
-    """A plan in which most things go wrong, so that a bug shows soon."""
-    return Plan(
-        members=3,
-        statics=2,
-        partitions=4,
-        duration_ms=40_000,
-        conditions=Conditions(loss=0.01, delay_max_ms=50, straggling=0.02, straggle_max_ms=12_000),
-        move_every_ms=4_000,
-        crash_every_ms=8_000,
-        cut_every_ms=10_000,
-        come_every_ms=3_000,
-        freeze_every_ms=4_000,
-        restart_every_ms=6_000,
-    )
 
 
 def answers_before_the_replicas_have_it(patch: pytest.MonkeyPatch) -> None:
@@ -102,9 +83,4 @@ def test_the_simulation_catches(mutate: Mutation, finding: str, monkeypatch: pyt
     """A mutant that merely crashes proves nothing of the checks."""
     mutate(monkeypatch)
     with pytest.raises(AssertionError, match=finding):
-        simulate_many()
-
-
-def simulate_many() -> None:
-    for seed in range(SEEDS):
-        simulate(seed, hostile())
+        simulate_hostile(simulate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.sim.group_world import simulate
+from sim.group_seeds import simulate_each
 
 SEEDS = 24
 CHUNK = 8
@@ -12,12 +13,7 @@ CHUNK = 8
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_members_never_share_a_partition_nor_lose_an_offset_and_settle_once_healed(first: int) -> None:
-    for seed in range(first, first + CHUNK):
-        try:
-            simulate(seed)
-        except Exception as error:
-            replay = f"python -m tools.simulate --world groups --seed {seed}"
-            raise AssertionError(f"seed {seed}: {error}; replay with {replay}") from error
+    simulate_each("groups", simulate, range(first, first + CHUNK))
 
 
 def test_the_seeds_meet_what_they_are_there_for() -> None:
