@@ -132,7 +132,7 @@ class GroupBroker:
         if leader is None or not isinstance(own, Follower) or own.leader_epoch != leader.leader_epoch:
             return False
         log, now_ms = own.log, self.clock.now_ms()
-        if log.truncate_to(_common_end(log, leader.log), now_ms):
+        if log.truncate_to(_agreed_end(log, leader.log), now_ms):
             # What is left may part from the leader's earlier still.
             return False
         if log.log_end_offset < leader.log.log_end_offset:
@@ -144,7 +144,7 @@ class GroupBroker:
         return log.log_end_offset == leader.log.log_end_offset
 
 
-def _common_end(log: PartitionLog, leaders: PartitionLog) -> int:
+def _agreed_end(log: PartitionLog, leaders: PartitionLog) -> int:
     """Up to where a follower's log may agree with its leader's, by the latest epoch that both know of."""
     latest = log.leader_epochs.latest_epoch
     if latest is None:
