@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from barnabas.sim.group_world import GroupWorld, Plan
 from barnabas.sim.network import Conditions
@@ -20,7 +21,6 @@ def hostile() -> Plan:
         conditions=Conditions(loss=0.01, delay_max_ms=50, straggling=0.02, straggle_max_ms=12_000),
         move_every_ms=4_000,
         crash_every_ms=8_000,
-        cut_every_ms=10_000,
         come_every_ms=3_000,
         freeze_every_ms=4_000,
         restart_every_ms=6_000,
@@ -37,6 +37,7 @@ def simulate_each(kind: str, simulate: Callable[[int], GroupWorld], seeds: Itera
             raise AssertionError(f"seed {seed}: {error}; replay with {replay}") from error
 
 
-def simulate_hostile(simulate: Callable[[int, Plan], GroupWorld]) -> None:
+def simulate_hostile(simulate: Callable[[int, Plan], GroupWorld], *, cut_every_ms: int = 10_000) -> None:
+    """Run as many seeds of the hostile plan as a bug may need to show."""
     for seed in range(MUTANT_SEEDS):
-        simulate(seed, hostile())
+        simulate(seed, replace(hostile(), cut_every_ms=cut_every_ms))
