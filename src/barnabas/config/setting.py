@@ -77,12 +77,15 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of these words; of a list, every member, each at most once. An empty list is one, too."""
+    """One of these words; of a list, every member, each at most once. An empty list may be one, too."""
 
     words: tuple[str, ...]
+    is_empty_allowed: bool = True
 
     def refusal(self, value: Value) -> str | None:
         if isinstance(value, tuple):
+            if not value and not self.is_empty_allowed:
+                return f"Value must not be empty: it is a list of some of: {', '.join(self.words)}"
             if len(set(value)) < len(value) or not set(value) <= set(self.words):
                 return f"Value must be a list of some of: {', '.join(self.words)}"
         elif value not in self.words:

@@ -74,6 +74,8 @@ def test_text_becomes_a_value(name: str, text: str, value: Value) -> None:
         ("log.dirs", "/a,/a", "without repeated members"),
         ("log.dirs", "/a,,/b", "without empty"),
         ("process.roles", "zookeeper", "broker, controller"),
+        ("process.roles", "", "must not be empty: it is a list of some of: broker, controller"),
+        ("group.coordinator.rebalance.protocols", "", "must not be empty"),
         ("remote.log.storage.manager.impl.prefix", "", "must not be empty"),
         ("offsets.topic.replication.factor", "32768", "16 bits"),
         ("num.partitions", "1_000", "32 bits"),

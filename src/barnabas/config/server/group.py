@@ -14,7 +14,7 @@ GROUP_SETTINGS: tuple[Setting, ...] = (
             "consumer",
             "streams",
         ),
-        allowed=OneOf(("consumer", "classic", "share", "streams")),
+        allowed=OneOf(("consumer", "classic", "share", "streams"), is_empty_allowed=False),
         doc="The kinds of groups that are served; `classic` must be among them.",
     ),
     Setting(

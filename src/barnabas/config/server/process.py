@@ -25,7 +25,7 @@ PROCESS_SETTINGS: tuple[Setting, ...] = (
         kind=Kind.LIST,
         default=None,
         is_required=True,
-        allowed=OneOf(("broker", "controller")),
+        allowed=OneOf(("broker", "controller"), is_empty_allowed=False),
         doc="What this node is: `broker`, `controller`, or both.",
     ),
     Setting(
