@@ -1,6 +1,7 @@
 """Carries raft's requests to other nodes: one connection a place, opened when it is needed and again when it was lost.
 
-Every request ends in one call, with its response or with why there is none.
+Every request ends in one call, with its response or with why there is none. A place that does not answer, or refuses
+to, is told of once and not at every attempt: a node that finds no quorum says why.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Peers:
         self._timeout_ms = timeout_ms
         self._connections: dict[Endpoint, asyncio.Task[Peer]] = {}
         self._requests: set[asyncio.Task[None]] = set()
+        self._troubles: dict[tuple[Endpoint, type[Message]], int] = {}  # The error that was told of last.
 
     def send(
         self,
@@ -50,13 +52,28 @@ class Peers:
             peer = await self._connected(endpoint)
             response = await peer.send(request, peer.newest_version(type(request)), self._timeout_ms)
         except PeerLost as error:
-            LOG.debug("no answer", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
+            if self._is_news(endpoint, request, ErrorCode.NETWORK_EXCEPTION):
+                LOG.info("no answer", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
             failed(ErrorCode.NETWORK_EXCEPTION)
         except (UnsupportedByPeer, EncodeError) as error:
             LOG.warning("cannot ask", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
             failed(_error_code(error, request))
         else:
+            error_code: int = getattr(response, "error_code", ErrorCode.NONE)
+            if self._is_news(endpoint, request, error_code):
+                name = next((code.name for code in ErrorCode if code == error_code), str(error_code))
+                LOG.warning("refused", extra={"request": type(request).__name__, "peer": endpoint, "error": name})
             answered(response)
+
+    def _is_news(self, endpoint: Endpoint, request: Message, error_code: int) -> bool:
+        """Whether this place answers such requests otherwise than before."""
+        key = (endpoint, type(request))
+        if error_code == ErrorCode.NONE:
+            self._troubles.pop(key, None)
+            return False
+        is_news = self._troubles.get(key) != error_code
+        self._troubles[key] = error_code
+        return is_news
 
     async def _connected(self, endpoint: Endpoint) -> Peer:
         """The connection to a place. Who comes while it is being made waits for the same one."""

@@ -110,3 +110,26 @@ def test_a_request_that_is_none_in_any_version_says_nothing_of_the_other_side() 
         assert await ask(peers, endpoint, heartbeat(1 << 40)) is ErrorCode.UNKNOWN_SERVER_ERROR
 
     with_peers(scenario)
+
+
+def test_a_place_that_does_not_answer_or_refuses_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    codes = [ErrorCode.INCONSISTENT_CLUSTER_ID] * 3 + [ErrorCode.NONE, ErrorCode.INCONSISTENT_CLUSTER_ID]
+    answers = iter([HeartbeatResponse(error_code=code) for code in codes])
+
+    async def scenario(peers: Peers, server: SocketServer, _: Endpoint) -> None:
+        versions = ApiVersions(Features)
+        route = Route(ApiKey.HEARTBEAT, range(5), ServedBy.BROKER, lambda *_: next(answers))
+        table = build_table(versions.routes, [route])
+        versions.advertise(table)
+        other_cluster = Endpoint(*server.listen("OTHER", "127.0.0.1", 0, Dispatcher(table)))
+        nowhere = Endpoint("127.0.0.1", free_ports(1)[0])
+        for number in range(len(codes)):
+            await ask(peers, other_cluster, heartbeat(number))
+            await ask(peers, nowhere, heartbeat(number))
+
+    with caplog.at_level("INFO", logger="barnabas.runtime.quorum.peers"):
+        with_peers(scenario)
+    assert sorted(record.getMessage() for record in caplog.records) == ["no answer", "refused", "refused"]
+    assert {vars(each)["error"] for each in caplog.records if each.levelname == "WARNING"} == {
+        "INCONSISTENT_CLUSTER_ID"
+    }
