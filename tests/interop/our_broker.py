@@ -25,6 +25,10 @@ class OurBroker(WatchedProcess):
         self.log_directory = Path(self._node.config.log_dirs[0])
         self.settings_file = self._node.settings_file
 
-    def start(self) -> None:
+    def begin(self) -> None:
+        """Start it, and do not wait until it serves."""
         self.launch([sys.executable, "-m", "barnabas.cli.server_start", str(self._node.settings_file)])
+
+    def start(self) -> None:
+        self.begin()
         self.wait_for_line(SERVING)
