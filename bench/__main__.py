@@ -8,7 +8,19 @@ import sys
 from bench.measure import print_table
 
 # Each is a module bench.<name> with TITLE and run() -> list[Row].
-PARTS = ("protocol", "records", "log", "recovery", "cleaner", "metadata", "produce", "network", "quorum", "broker")
+PARTS = (
+    "protocol",
+    "records",
+    "log",
+    "recovery",
+    "cleaner",
+    "metadata",
+    "produce",
+    "network",
+    "quorum",
+    "broker",
+    "groups",
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -60,7 +61,7 @@ class Latency(NamedTuple):
 class BrokerNode(WatchedProcess):
     """A node on a directory of its own; `home` is made anew and holds nothing else."""
 
-    def __init__(self, kind: Kind, home: Path) -> None:
+    def __init__(self, kind: Kind, home: Path, more_settings: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.kind = kind
         port, controller_port = free_ports(2)
@@ -75,6 +76,7 @@ class BrokerNode(WatchedProcess):
             "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
             "log.dirs": home / "logs",
             "offsets.topic.replication.factor": 1,
+            **(more_settings or {}),
         }
         self._properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         err = StringIO()
