@@ -16,8 +16,15 @@ from barnabas.log.read import Isolation
 from barnabas.metadata.retention import RetentionSettings, StoredSegment, StoredSnapshot, oldest_to_keep
 from barnabas.ports.disk import Buffer, Disk
 from barnabas.ports.rng import Rng
+from barnabas.protocol.errors import CorruptMessage
 from barnabas.raft import quorum_state
-from barnabas.raft.log_view import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID, OffsetAndEpoch
+from barnabas.raft.log_view import (
+    BOOTSTRAP_SNAPSHOT_ID,
+    METADATA_PARTITION,
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    OffsetAndEpoch,
+)
 from barnabas.raft.quorum_state import BadQuorumState, QuorumState
 from barnabas.records.batch import iterate_batches
 from barnabas.runtime.quorum.snapshot_files import SnapshotFiles
@@ -32,7 +39,7 @@ class DamagedMetadataLog(Exception):  # noqa: N818 (says what was found)
 class MetadataLog:
     """A LogView that can be written to. Opening recovers what a crash left, as Apache's node does: from the start.
 
-    A log that a crash left behind its latest snapshot begins anew where the snapshot ends.
+    A log that a crash left behind its latest snapshot begins anew where the snapshot ends, if that is whole.
     """
 
     def __init__(self, disk: Disk, metadata_directory: str, config: LogConfig, *, rng: Rng, now_ms: int) -> None:
@@ -50,8 +57,21 @@ class MetadataLog:
                 f"{self.directory} begins at offset {self.start_offset} and has no snapshot of what was before: with "
                 "other controllers up, remove the directory's content and format it again to fetch it from them"
             )
+        if latest is not None and latest != BOOTSTRAP_SNAPSHOT_ID:
+            self._require_whole(latest)
         if latest is not None and not self.end.is_at_least(latest):
             self._log.truncate_fully_and_start_at(latest.offset, now_ms)
+
+    def _require_whole(self, snapshot_id: OffsetAndEpoch) -> None:
+        """Nothing is given up for a snapshot that cannot be read, and no cluster is taken for what is left of one."""
+        try:
+            self.snapshots.read_whole(snapshot_id)
+        except CorruptMessage as error:
+            raise DamagedMetadataLog(
+                f"{self.directory}/{error}. With other controllers up, remove the directory's content and format it "
+                "again to fetch it from them; otherwise move this file away, and the snapshot and log before it serve "
+                "as far as they reach"
+            ) from error
 
     # What raft sees
 

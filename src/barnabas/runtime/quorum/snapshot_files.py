@@ -13,9 +13,9 @@ from barnabas.log.names import DELETED, METADATA_SNAPSHOT
 from barnabas.ports.disk import Buffer, Disk
 from barnabas.protocol.codec import decode
 from barnabas.protocol.control_records.snapshot_header import SnapshotHeaderRecord
-from barnabas.protocol.errors import CorruptMessage
+from barnabas.protocol.errors import CorruptMessage, InvalidRecord
 from barnabas.raft.log_view import OffsetAndEpoch
-from barnabas.records.batch import HEADER_BYTES, read_header, validate
+from barnabas.records.batch import HEADER_BYTES, BatchHeader, iterate_batches, read_header, validate
 from barnabas.records.control import ControlType, read_control_type
 from barnabas.records.record import iterate_records
 
@@ -27,6 +27,11 @@ _LEFTOVER = re.compile(r"\d{20}-\d{10}.*\.checkpoint\.(part|deleted)")
 
 def snapshot_name(snapshot_id: OffsetAndEpoch) -> str:
     return f"{snapshot_id.offset:020d}-{snapshot_id.epoch:010d}{METADATA_SNAPSHOT}"
+
+
+def _has_footer(data: bytes, position: int, header: BatchHeader) -> bool:
+    records = iterate_records(data, position, header)
+    return any(read_control_type(record.key) is ControlType.SNAPSHOT_FOOTER for record in records)
 
 
 class SnapshotFiles:
@@ -71,7 +76,21 @@ class SnapshotFiles:
             file.close()
 
     def read_whole(self, snapshot_id: OffsetAndEpoch) -> bytes:
-        return self.read(snapshot_id, 0, self._sizes[snapshot_id])
+        """A snapshot down to its footer. One that is cut off or damaged would stand for less than it says."""
+        data = self.read(snapshot_id, 0, self._sizes[snapshot_id])
+        end, has_footer = 0, False
+        try:
+            for position, header in iterate_batches(data):
+                validate(data, position)
+                end, has_footer = (
+                    position + header.size_bytes,
+                    header.is_control and _has_footer(data, position, header),
+                )
+        except (CorruptMessage, InvalidRecord) as error:
+            raise CorruptMessage(f"{snapshot_name(snapshot_id)} is damaged: {error}") from error
+        if end < len(data) or not has_footer:
+            raise CorruptMessage(f"{snapshot_name(snapshot_id)} is cut off: it does not end with a snapshot's footer")
+        return data
 
     def last_contained_log_time_ms(self, snapshot_id: OffsetAndEpoch) -> int:
         """The time of the last record that the snapshot stands for, from its header."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -217,3 +218,28 @@ def test_a_log_that_lacks_its_beginning_and_a_snapshot_of_it_is_refused() -> Non
     disk.remove(f"/data/{DIRECTORY}/{snapshot_name(snapshot_id)}")
     with pytest.raises(DamagedMetadataLog, match="no snapshot"):
         open_log(disk)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda data: data[: len(data) // 2], "is cut off"),
+        (lambda data: data[:-1], "is cut off"),
+        (lambda _: b"x", "is cut off"),
+        (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "is damaged: checksum"),
+    ],
+)
+def test_a_log_is_not_given_up_for_a_snapshot_that_is_not_whole(damage: Callable[[bytes], bytes], reason: str) -> None:
+    disk = formatted()
+    log = open_log(disk)
+    log.append(batch(0, 1), 1, NOW)
+    log.close(NOW)
+    ahead = OffsetAndEpoch(10, 2)
+    path = f"/data/{DIRECTORY}/{snapshot_name(ahead)}"
+    file = disk.open(path, create=True)
+    file.write_at(0, damage(snapshot(2)))
+    file.close()
+    with pytest.raises(DamagedMetadataLog, match=f"{snapshot_name(ahead)} {reason}"):
+        open_log(disk)
+    disk.remove(path)
+    assert open_log(disk).end == OffsetAndEpoch(1, 1)
