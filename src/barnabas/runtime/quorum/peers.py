@@ -48,21 +48,22 @@ class Peers:
         answered: Callable[[Message], object],
         failed: Callable[[ErrorCode], object],
     ) -> None:
+        told = {"request": type(request).__name__, "peer": f"{endpoint.host}:{endpoint.port}"}
         try:
             peer = await self._connected(endpoint)
             response = await peer.send(request, peer.newest_version(type(request)), self._timeout_ms)
         except PeerLost as error:
             if self._is_news(endpoint, request, ErrorCode.NETWORK_EXCEPTION):
-                LOG.info("no answer", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
+                LOG.info("no answer", extra=told | {"reason": str(error)})
             failed(ErrorCode.NETWORK_EXCEPTION)
         except (UnsupportedByPeer, EncodeError) as error:
-            LOG.warning("cannot ask", extra={"request": type(request).__name__, "peer": endpoint, "reason": str(error)})
+            LOG.warning("cannot ask", extra=told | {"reason": str(error)})
             failed(_error_code(error, request))
         else:
             error_code: int = getattr(response, "error_code", ErrorCode.NONE)
             if self._is_news(endpoint, request, error_code):
                 name = next((code.name for code in ErrorCode if code == error_code), str(error_code))
-                LOG.warning("refused", extra={"request": type(request).__name__, "peer": endpoint, "error": name})
+                LOG.warning("refused", extra=told | {"error": name})
             answered(response)
 
     def _is_news(self, endpoint: Endpoint, request: Message, error_code: int) -> bool:
