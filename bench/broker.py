@@ -1,7 +1,8 @@
 """A broker beside Apache's: producing, consuming, the time from one to the other, memory, and its start.
 
 One node each, one after the other in the same run, under the same client; the JVM is warm when it is measured. Where a
-Produce request's time goes is what `produce` prints.
+Produce request's time goes is what `produce` prints. At the end stands how ours bears up under partitions and
+connections, beside itself with one of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from bench import broker_scale
 from bench.broker_nodes import BrokerNode, Latency
 from bench.controllers import Kind
 from bench.measure import Row
@@ -58,11 +60,17 @@ class ProducedFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsumedFigures:
+    mb_per_s: float
+    cpu_us_per_mb: float
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What was measured of one kind."""
 
     produced: list[ProducedFigures]
-    consumed_mb_per_s: list[float]
+    consumed: list[ConsumedFigures]
     latency: Latency
     idle_mib: float
     loaded_mib: float
@@ -77,8 +85,9 @@ def run() -> list[Row]:
         rows.append(_faster(f"produce {work.name}", mine.mb_per_s, theirs.mb_per_s, work.wanted))
         cpu_wanted = 4 if work.batch_bytes == KIB_BATCH and work.record_bytes == 1024 else None
         rows.append(_less("  CPU for a request", mine.cpu_us, theirs.cpu_us, "µs", cpu_wanted))
-    for size, mine_mb, theirs_mb in zip((1024, 100), ours.consumed_mb_per_s, apache.consumed_mb_per_s, strict=True):
-        rows.append(_faster(f"consume records of {size} B", mine_mb, theirs_mb, 1.2))
+    for size, mine_read, theirs_read in zip((1024, 100), ours.consumed, apache.consumed, strict=True):
+        rows.append(_faster(f"consume records of {size} B", mine_read.mb_per_s, theirs_read.mb_per_s, 1.2))
+        rows.append(_less("  CPU for a MB", mine_read.cpu_us_per_mb, theirs_read.cpu_us_per_mb, "µs"))
     at = f"produce to consume at {PER_SECOND:,}/s"
     rows += [
         _less(f"{at}, p50", ours.latency.p50_us, apache.latency.p50_us, "µs", 1),
@@ -87,7 +96,7 @@ def run() -> list[Row]:
         _less("memory after the load", ours.loaded_mib, apache.loaded_mib, "MiB", 10),
         _less("start, to the first answer", ours.start_s, apache.start_s, "s", 5),
     ]
-    return rows
+    return rows + broker_scale.run()
 
 
 def _faster(work: str, ours: float, apache: float, wanted: float | None = None) -> Row:
@@ -139,6 +148,11 @@ def _produce(node: BrokerNode, work: Work, topic: str) -> ProducedFigures:
     )
 
 
-def _consume(node: BrokerNode, work: Work, topic: str) -> float:
-    rounds = [node.consume(topic, PARTITIONS, work.count) for _ in range(WARM_UPS + ROUNDS)][WARM_UPS:]
-    return median(work.count * work.record_bytes / 1e6 / each.seconds for each in rounds)
+def _consume(node: BrokerNode, work: Work, topic: str) -> ConsumedFigures:
+    """Read what some of the rounds have produced: long enough that the beginning does not count."""
+    count = work.count * ROUNDS
+    rounds = [node.consume(topic, PARTITIONS, count) for _ in range(WARM_UPS + ROUNDS)][WARM_UPS:]
+    size_mb = count * work.record_bytes / 1e6
+    return ConsumedFigures(
+        median(size_mb / each.seconds for each in rounds), median(each.cpu_s / size_mb * 1e6 for each in rounds)
+    )

@@ -13,7 +13,7 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection as Pipe
 from statistics import median
@@ -42,9 +42,9 @@ PRODUCE_VERSION, FETCH_VERSION = 11, 12
 def run() -> list[Row]:
     loops = ["asyncio", "uvloop"] if importlib.util.find_spec("uvloop") else ["asyncio"]
     works = [
-        ("Produce of 16 KiB", _produce_frames(16, 1000), 2_000),
-        ("Produce of 1 MB", _produce_frames(1000, 1000), 60),
-        ("Produce of 1 KiB", _produce_frames(1, 1000), 4_000),
+        ("Produce of 16 KiB", produce_frames(TOPIC, range(PARTITIONS), 16, 1000), 2_000),
+        ("Produce of 1 MB", produce_frames(TOPIC, range(PARTITIONS), 1000, 1000), 60),
+        ("Produce of 1 KiB", produce_frames(TOPIC, range(PARTITIONS), 1, 1000), 4_000),
         ("Fetch of 16 KiB", _fetch_frames(16 * 1024), 2_000),
         ("Fetch of 1 MB", _fetch_frames(1024 * 1024), 200),
     ]
@@ -52,7 +52,7 @@ def run() -> list[Row]:
     for name in loops:
         with _serving(serve_log, name) as ours:
             # What there is to fetch.
-            _drive(ours.port, _produce_frames(16, 1000), 2_000)
+            _drive(ours.port, produce_frames(TOPIC, range(PARTITIONS), 16, 1000), 2_000)
             for work, frames, times in works:
                 response_bytes = _response_bytes(ours.port, frames[0])
                 with _serving(serve_bare, name, response_bytes) as bare:
@@ -96,11 +96,12 @@ def _drive(port: int, frames: list[bytes], times: int) -> None:
             while sent < times and sent - answered < IN_FLIGHT:
                 client.sendall(frames[sent % len(frames)])
                 sent += 1
-            _receive_response(client, buffer)
+            receive_response(client, buffer)
             answered += 1
 
 
-def _receive_response(client: socket.socket, buffer: bytearray) -> int:
+def receive_response(client: socket.socket, buffer: bytearray) -> int:
+    """Read one response; how many bytes it had."""
     view = memoryview(buffer)
     filled, wanted = 0, 4
     while filled < wanted:
@@ -115,16 +116,17 @@ def _receive_response(client: socket.socket, buffer: bytearray) -> int:
 def _response_bytes(port: int, frame: bytes) -> int:
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(frame)
-        return _receive_response(client, bytearray(4 * 1024 * 1024))
+        return receive_response(client, bytearray(4 * 1024 * 1024))
 
 
-def _produce_frames(records: int, record_bytes: int) -> list[bytes]:
+def produce_frames(topic_name: str, partitions: Iterable[int], records: int, record_bytes: int) -> list[bytes]:
+    """A request with one batch for each partition."""
     now_ms = SystemClock().now_ms()
     batch = build_batch([Record(i, now_ms + i, b"key-%04d" % i, os.urandom(record_bytes)) for i in range(records)])
     frames = []
-    for partition in range(PARTITIONS):
+    for partition in partitions:
         data = produce.PartitionProduceData(index=partition, records=memoryview(batch))
-        topic = produce.TopicProduceData(name=TOPIC, partition_data=[data])
+        topic = produce.TopicProduceData(name=topic_name, partition_data=[data])
         request = produce.ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[topic])
         frames.append(b"".join(frame_request(request, PRODUCE_VERSION, partition, "bench")))
     return frames
