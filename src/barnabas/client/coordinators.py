@@ -54,10 +54,10 @@ def ask_coordinators(
             return dict.fromkeys(coordinated, error)
         return {group_id: answered.get(group_id, unanswered(group_id)) for group_id in coordinated}
 
-    return ask_owners(cluster, name, group_ids, lambda pending: _find_coordinators(cluster, pending), ask)
+    return ask_owners(cluster, name, group_ids, lambda pending: _find_coordinators(cluster, name, pending), ask)
 
 
-def _find_coordinators(cluster: Cluster, group_ids: Sequence[str]) -> dict[str, Coordinator | ClientError]:
+def _find_coordinators(cluster: Cluster, name: str, group_ids: Sequence[str]) -> dict[str, Coordinator | ClientError]:
     request = FindCoordinatorRequest(key_type=_GROUP, coordinator_keys=list(group_ids))
 
     def read(response: FindCoordinatorResponse) -> dict[str, Coordinator | ClientError]:
@@ -68,7 +68,9 @@ def _find_coordinators(cluster: Cluster, group_ids: Sequence[str]) -> dict[str, 
         }
 
     try:
-        found = cluster.call("findCoordinator", lambda _: request, FindCoordinatorResponse, read, is_for_brokers=True)
+        found = cluster.call(
+            f"{name}(api=FIND_COORDINATOR)", lambda _: request, FindCoordinatorResponse, read, is_for_brokers=True
+        )
     except ClientError as error:
         return dict.fromkeys(group_ids, error)
     return {group_id: found.get(group_id, unanswered(group_id)) for group_id in group_ids}

@@ -1,0 +1,1 @@
+"""What `kafka-consumer-groups` does: listing, describing and deleting groups, and changing their offsets."""
