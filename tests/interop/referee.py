@@ -37,8 +37,8 @@ class RefereeUnavailableError(RuntimeError):
     """Java, Maven or the registry is missing; the text says which, and what to type."""
 
 
-class JvmError(RuntimeError):
-    """A Java program ended in a way it should not have; the text carries what it wrote."""
+class ProgramError(RuntimeError):
+    """A program ended in a way it should not have; the text carries what it wrote."""
 
 
 def cache_folder() -> Path:
@@ -126,7 +126,7 @@ def compiled(source: Path) -> Path:
         )
         if built.returncode != 0:
             shutil.rmtree(arriving)
-            raise JvmError(f"{source.name} does not compile:\n{built.stderr}")
+            raise ProgramError(f"{source.name} does not compile:\n{built.stderr}")
         arriving.rename(classes)
     return classes
 
@@ -148,33 +148,27 @@ def run_java(
     stdin: str | None = None,
     limit_s: float = 300,
 ) -> subprocess.CompletedProcess[str]:
-    """Run to the end and give back its output. An exit status other than zero raises JvmError."""
+    """Run to the end and give back its output. An exit status other than zero raises ProgramError."""
     command = java_command(main, *args, options=options)
     done = subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=limit_s)
     if done.returncode != 0:
-        raise JvmError(f"{main} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise ProgramError(f"{main} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
     return done
 
 
-class JvmProcess:
-    """A Java program that stays up and answers each line it is given with one line.
+class LineProcess:
+    """A program that stays up and answers each line it is given with one line.
 
     The lines of a batch are sent from a thread while the answers are read, so neither pipe fills up. After
     `limit_s` the process is killed: a program that hangs ends the test instead of holding it.
     """
 
-    def __init__(
-        self, main: str | Path, *args: str | Path, options: Sequence[str] = QUICK_START, limit_s: float = 600
-    ) -> None:
-        self._name = str(main)
+    def __init__(self, name: str, command: Sequence[str], *, limit_s: float = 600) -> None:
+        self._name = name
         # A file, not a pipe: nobody reads it while the program runs.
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- closed with the process
         self._process = subprocess.Popen(
-            java_command(main, *args, options=options),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            encoding="utf-8",
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, encoding="utf-8"
         )
         self._watchdog = threading.Timer(limit_s, self._process.kill)
         self._watchdog.daemon = True
@@ -204,7 +198,7 @@ class JvmProcess:
         while sent.get():
             answer = stdout.readline()
             if not answer:
-                raise JvmError(f"{self._name} stopped answering:\n{self._end()}")
+                raise ProgramError(f"{self._name} stopped answering:\n{self._end()}")
             yield answer.rstrip("\n")
         sender.join()
 
@@ -243,6 +237,15 @@ class JvmProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class JvmProcess(LineProcess):
+    """A Java program that answers lines."""
+
+    def __init__(
+        self, main: str | Path, *args: str | Path, options: Sequence[str] = QUICK_START, limit_s: float = 600
+    ) -> None:
+        super().__init__(str(main), java_command(main, *args, options=options), limit_s=limit_s)
 
 
 class ToolOutput(NamedTuple):
