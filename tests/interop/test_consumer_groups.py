@@ -139,7 +139,11 @@ def describe(tools: Tools, bootstrap_servers: str, *what: str) -> list[list[str]
 
 def test_apaches_broker_goes_on_with_our_groups_and_ours_with_its(tmp_path: Path, tools: Tools) -> None:
     # Nobody is dropped while the brokers change.
-    lasting = {**SETTINGS, "group.consumer.session.timeout.ms": "60000"}
+    lasting = {
+        **SETTINGS,
+        "group.consumer.max.session.timeout.ms": "600000",
+        "group.consumer.session.timeout.ms": "600000",
+    }
     with OurBroker(tmp_path, lasting) as broker:
         fill(broker.bootstrap_servers)
         with closing(JavaMembers(broker.bootstrap_servers)) as members:
