@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 
 import click
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -73,7 +73,7 @@ class Load:
 
     def send(self) -> None:
         """Send some, unless many are under way already, and take in what was answered."""
-        while self.sent - len(self.offsets) < UNACKNOWLEDGED_MAX:
+        while self.sent - len(self.offsets) < UNACKNOWLEDGED_MAX and not self.failures:
             number = self.sent
             self.sent += 1
             self.producer.produce(
@@ -87,7 +87,7 @@ class Load:
     def _delivered(self, number: int, error: KafkaError | None, message: Message) -> None:
         self.offsets[number] = -1 if error is not None else message.offset() or 0
         if error is not None:
-            self.failures.append(f"{number} of partition {self.partition}: {error}")
+            self.failures.append(f"{number} of partition {self.partition}: {error.name()}, {error.str()}")
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,20 @@ class Sending:
     def _run(self) -> None:
         while not self._is_over.is_set():
             for load in self._loads:
-                load.send()
+                try:
+                    load.send()
+                except KafkaException as error:
+                    # What the broker answered leaves the producer unable to go on.
+                    load.failures.append(f"partition {load.partition}: {error.args[0].str()}")
+                    return
 
     def wait_for_more(self) -> None:
         """Return when every partition has taken more than it had."""
         before = [len(load.offsets) for load in self._loads]
         deadline_s = time.monotonic() + PATIENCE_S
         while any(len(load.offsets) <= count for load, count in zip(self._loads, before, strict=True)):
+            failures = [failure for load in self._loads for failure in load.failures]
+            assert not failures, failures[:5]
             assert time.monotonic() < deadline_s, "a partition takes no more records"
             time.sleep(0.01)
 
