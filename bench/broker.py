@@ -7,16 +7,11 @@ connections, beside itself with one of them.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
 from bench import broker_scale
-from bench.broker_nodes import BrokerNode, Latency
+from bench.broker_nodes import BrokerNode, Latency, new_node
 from bench.controllers import Kind
 from bench.measure import Row
 
@@ -107,23 +102,12 @@ def _less(work: str, ours: float, apache: float, unit: str, wanted: float | None
     return Row(work, "Apache Kafka", apache, ours, unit, apache / ours, wanted)
 
 
-@contextmanager
-def _new_node(kind: Kind) -> Iterator[BrokerNode]:
-    home = Path(tempfile.mkdtemp(prefix="barnabas-bench-"))
-    node = BrokerNode(kind, home)
-    try:
-        yield node
-    finally:
-        node.end()
-        shutil.rmtree(home)
-
-
 def _measure(kind: Kind) -> Figures:
     starts_s = []
     for _ in range(STARTS - 1):
-        with _new_node(kind) as node:
+        with new_node(kind) as node:
             starts_s.append(node.start_s())
-    with _new_node(kind) as node:
+    with new_node(kind) as node:
         starts_s.append(node.start_s())
         idle_mib = node.resident_mib()
         produced = [_produce(node, work, f"produced-{index}") for index, work in enumerate(WORKS)]

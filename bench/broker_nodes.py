@@ -6,11 +6,12 @@ The load comes from a small program around librdkafka, so that the client takes 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from io import StringIO
@@ -150,6 +151,18 @@ class BrokerNode(WatchedProcess):
 
     def latency(self, topic: str, per_second: int, count: int) -> Latency:
         return Latency(*_load("latency", self.bootstrap, topic, per_second, count))
+
+
+@contextmanager
+def new_node(kind: Kind) -> Iterator[BrokerNode]:
+    """A node that is not started yet; it ends, and its directory goes, with this."""
+    home = Path(mkdtemp(prefix="barnabas-bench-"))
+    node = BrokerNode(kind, home)
+    try:
+        yield node
+    finally:
+        node.end()
+        shutil.rmtree(home)
 
 
 def _load(*arguments: str | int) -> list[float]:

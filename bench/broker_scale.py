@@ -7,16 +7,12 @@ all, whatever the number of connections that they are spread over. What differs 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from typing import NamedTuple
 
-from bench.broker_nodes import BrokerNode
+from bench.broker_nodes import new_node
 from bench.measure import Row
 from bench.network import IN_FLIGHT, produce_frames, receive_response
 
@@ -58,7 +54,8 @@ def _rows(size: str, peer: str, many: Scaled, one: Scaled) -> list[Row]:
 
 
 def _measure(partitions: int, connections: int) -> Scaled:
-    with _serving() as node, ExitStack() as open_connections:
+    with new_node("ours") as node, ExitStack() as open_connections:
+        node.start_s()
         for first in range(0, partitions, TOPIC_PARTITIONS_MAX):
             node.create_topic(f"from-{first}", min(TOPIC_PARTITIONS_MAX, partitions - first))
         frames = produce_frames("from-0", range(min(partitions, TOUCHED_MAX)), 16, 1000)
@@ -74,18 +71,6 @@ def _measure(partitions: int, connections: int) -> Scaled:
         sent_bytes = REQUESTS * len(frames[0])
         descriptors = len(os.listdir(f"/proc/{node.pid}/fd"))
         return Scaled(sent_bytes / 1e6 / seconds, cpu_s / REQUESTS * 1e6, node.resident_mib(), descriptors)
-
-
-@contextmanager
-def _serving() -> Iterator[BrokerNode]:
-    home = Path(tempfile.mkdtemp(prefix="barnabas-bench-"))
-    node = BrokerNode("ours", home)
-    try:
-        node.start_s()
-        yield node
-    finally:
-        node.end()
-        shutil.rmtree(home)
 
 
 def _drive(clients: list[socket.socket], frames: list[bytes], times: int) -> None:
