@@ -19,8 +19,10 @@ from typing import TextIO
 from barnabas.cli import (
     broker_api_versions,
     configs,
+    consumer_groups,
     delete_records,
     get_offsets,
+    groups,
     leader_election,
     log_dirs,
     reassign_partitions,
@@ -39,6 +41,8 @@ TOOLS: dict[str, tuple[str, Callable[[Sequence[str], TextIO, TextIO], int]]] = {
     "log-dirs": ("org.apache.kafka.tools.LogDirsCommand", log_dirs.run),
     "leader-election": ("org.apache.kafka.tools.LeaderElectionCommand", leader_election.run),
     "reassign": ("org.apache.kafka.tools.reassign.ReassignPartitionsCommand", reassign_partitions.run),
+    "consumer-groups": ("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", consumer_groups.run),
+    "groups": ("org.apache.kafka.tools.GroupsCommand", groups.run),
     "api-versions": ("org.apache.kafka.tools.BrokerApiVersionsCommand", broker_api_versions.run),
 }
 PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
