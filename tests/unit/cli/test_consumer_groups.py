@@ -50,6 +50,11 @@ def test_offsets_are_shown_with_lags_and_the_members_that_own_the_partitions() -
     ]
 
 
+def test_the_member_with_most_partitions_is_shown_first() -> None:
+    rows = cells(ask("--describe --group young"))[1:]
+    assert [(row[2], row[-1]) for row in rows] == [("0", "second"), ("2", "second"), ("1", "first")]
+
+
 def test_members_are_shown_with_epochs_and_whether_they_are_upgraded() -> None:
     said = ask("--describe --group young --members --verbose")
     assert said.err == "\nWarning: Consumer group 'young' is rebalancing.\n"
