@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -67,8 +68,13 @@ public class Groups {
                     answer.complete(error.getClass().getSimpleName());
                 }
             });
-            if (ended.isCompletedExceptionally()) ended.get();
-            return answer.get();
+            // A consumer that is fenced throws from its poll, and is asked in vain from then on.
+            try {
+                CompletableFuture.anyOf(answer, ended).get();
+            } catch (ExecutionException error) {
+                if (!answer.isDone()) return error.getCause().getClass().getSimpleName();
+            }
+            return answer.getNow("ended");
         }
     }
 
