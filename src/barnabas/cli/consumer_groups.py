@@ -183,10 +183,11 @@ def _connect(options: ParsedOptions) -> Cluster:
     path = options.find(COMMAND_CONFIG)
     properties = read_properties(path) if path is not None else {}
     timeout_ms = options.value(TIMEOUT)
-    limits = {
-        DEFAULT_API_TIMEOUT_MS: str(timeout_ms),
-        REQUEST_TIMEOUT_MS: str(min(timeout_ms, int(properties.get(REQUEST_TIMEOUT_MS, timeout_ms)))),
-    }
+    limits = {DEFAULT_API_TIMEOUT_MS: str(timeout_ms)}
+    request_timeout = properties.get(REQUEST_TIMEOUT_MS)
+    # One request cannot take longer than a whole step; what is no number is refused with the other settings.
+    if request_timeout is None or (request_timeout.isdecimal() and int(request_timeout) > timeout_ms):
+        limits[REQUEST_TIMEOUT_MS] = str(timeout_ms)
     return connect({**properties, **limits}, servers=options.value(BOOTSTRAP_SERVER))
 
 

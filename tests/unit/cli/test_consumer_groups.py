@@ -227,3 +227,13 @@ def test_what_cannot_be_followed_is_refused(arguments: str, complaint: str) -> N
 def test_patterns_are_checked_without_a_cluster() -> None:
     assert call(run, "--validate-regex a.*").out == "The regular expression `a.*` is valid.\n"
     assert call(run, "--validate-regex a(").out == "The regular expression `a(` is invalid: missing closing ).\n"
+
+
+def test_the_timeout_bounds_what_the_file_of_settings_says(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("request.timeout.ms=90000\n")
+    assert sorted(ask(f"--list --timeout 20000 --command-config {file}").out.split()) == ["idle", "old", "young"]
+    file.write_text("request.timeout.ms=soon\n")
+    said = ask(f"--list --command-config {file}")
+    assert said.out.startswith("\nError: Executing consumer group command failed due to ")
+    assert "request.timeout.ms" in said.out
