@@ -13,10 +13,10 @@ from barnabas.cli.entry import start
 from barnabas.cli.grouping.deletion import delete_and_tell, delete_offsets_and_tell
 from barnabas.cli.grouping.description import Streams, describe_groups, print_members, print_offsets, print_states
 from barnabas.cli.grouping.failures import GroupCommandError, told_by_name
-from barnabas.cli.grouping.new_offsets import NewOffsets, Way
 from barnabas.cli.grouping.reset_plan import plan_lines, read_plan
 from barnabas.cli.grouping.resetting import Scope, print_plan, reset_groups
 from barnabas.cli.grouping.selection import find_consumer_group_ids, find_consumer_groups, parse_states, parse_types
+from barnabas.cli.grouping.target_offsets import TargetOffsets, Way
 from barnabas.cli.options import Option, ParsedOptions, Tool, UsageError, flag, long_integer, text
 from barnabas.client.admin.offsets import OffsetTime
 from barnabas.client.cluster import Cluster
@@ -236,7 +236,7 @@ def _describe(options: ParsedOptions, cluster: Cluster, streams: Streams) -> Non
 def _reset(options: ParsedOptions, cluster: Cluster, streams: Streams) -> None:
     scope = Scope(topics=options.values(TOPIC), has_all=options.has(ALL_TOPICS), has_plan=options.has(FROM_FILE))
     group_ids = _group_ids(options, cluster)
-    way = _way(options, NewOffsets(cluster, streams.out, streams.err))
+    way = _way(options, TargetOffsets(cluster, streams.out, streams.err))
     plan = reset_groups(cluster, group_ids, scope, way, streams.out, is_executed=options.has(EXECUTE))
     if options.has(EXPORT):
         names_groups = len(options.values(GROUP)) != 1
@@ -245,7 +245,7 @@ def _reset(options: ParsedOptions, cluster: Cluster, streams: Streams) -> None:
         print_plan(plan, streams.out)
 
 
-def _way(options: ParsedOptions, offsets: NewOffsets) -> Way:
+def _way(options: ParsedOptions, offsets: TargetOffsets) -> Way:
     if options.has(TO_OFFSET):
         return offsets.at_number(options.values(TO_OFFSET)[0])
     if options.has(TO_EARLIEST):

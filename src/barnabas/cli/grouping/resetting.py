@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final, TextIO
 
 from barnabas.cli.grouping.failures import WRAPPED, GroupCommandError, failure_line, told_by_name
-from barnabas.cli.grouping.new_offsets import Way, committed_offsets
 from barnabas.cli.grouping.reset_plan import Offsets, Plan
 from barnabas.cli.grouping.selection import partitions_of, split_topics
+from barnabas.cli.grouping.target_offsets import Way, committed_offsets
 from barnabas.cli.java_order import in_hash_order, partition_hash, string_hash
 from barnabas.cli.options import UsageError
 from barnabas.client.admin.group_offsets import alter_group_offsets

@@ -26,7 +26,7 @@ _NOTHING_AS_YOUNG: Final = -1
 Way = Callable[[str, Collection[TopicPartition]], Offsets]
 
 
-class NewOffsets:
+class TargetOffsets:
     """The ways to find new offsets; what is not quite as it was asked for is mentioned."""
 
     def __init__(self, cluster: Cluster, out: TextIO, err: TextIO) -> None:
