@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.utils.Exit;
 
 /**
@@ -17,14 +16,25 @@ import org.apache.kafka.common.utils.Exit;
  * on each line, a JSON object of its exit status and of what it printed goes out.
  */
 public class Tools {
-    private static volatile CompletableFuture<Integer> ended;
+    /** What unwinds the stack of a tool that has asked to exit, so that it closes its clients on the way. */
+    private static class Exited extends Error {
+        Exited() {
+            super("exited", null, false, false);
+        }
+    }
+
+    private record Answer(int status, String out, String err) {}
+
+    private static volatile CompletableFuture<Answer> ended;
+    private static volatile ByteArrayOutputStream out;
+    private static volatile ByteArrayOutputStream err;
 
     public static void main(String[] unused) throws Exception {
-        // Nothing of a tool runs on once it has asked to exit: its thread rests for good.
+        // What a tool prints after its exit, such as that it was interrupted by it, is not its output.
         Exit.setExitProcedure((status, message) -> {
             if (message != null) System.err.println(message);
-            ended.complete(status);
-            while (true) LockSupport.park();
+            ended.complete(answer(status));
+            throw new Exited();
         });
         ObjectMapper json = new ObjectMapper();
         PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
@@ -32,39 +42,46 @@ public class Tools {
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
             String[] words = json.readValue(line, String[].class);
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            ByteArrayOutputStream err = new ByteArrayOutputStream();
+            out = new ByteArrayOutputStream();
+            err = new ByteArrayOutputStream();
             System.setOut(new PrintStream(out, false, StandardCharsets.UTF_8));
             System.setErr(new PrintStream(err, false, StandardCharsets.UTF_8));
-            int status = call(words[0], Arrays.copyOfRange(words, 1, words.length));
-            System.out.flush();
-            System.err.flush();
+            Answer answer = call(words[0], Arrays.copyOfRange(words, 1, words.length));
             System.setErr(log);
-            answers.println(json.writeValueAsString(Map.of(
-                "status", status,
-                "out", out.toString(StandardCharsets.UTF_8),
-                "err", err.toString(StandardCharsets.UTF_8))));
+            answers.println(json.writeValueAsString(
+                Map.of("status", answer.status, "out", answer.out, "err", answer.err)));
             answers.flush();
         }
     }
 
-    private static int call(String main, String[] args) throws Exception {
+    private static Answer answer(int status) {
+        System.out.flush();
+        System.err.flush();
+        return new Answer(status, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    }
+
+    private static Answer call(String main, String[] args) throws Exception {
         Method method = Class.forName(main).getMethod("main", String[].class);
-        CompletableFuture<Integer> result = new CompletableFuture<>();
+        CompletableFuture<Answer> result = new CompletableFuture<>();
         ended = result;
         Thread thread = new Thread(() -> {
             try {
                 method.invoke(null, (Object) args);
-                result.complete(0);
+                result.complete(answer(0));
             } catch (InvocationTargetException e) {
-                e.getCause().printStackTrace();
-                result.complete(1);
+                if (!result.isDone()) {
+                    e.getCause().printStackTrace();
+                    result.complete(answer(1));
+                }
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
         });
         thread.setDaemon(true);
         thread.start();
-        return result.get();
+        Answer answer = result.get();
+        // A tool that does not end after its exit costs this much, not the tests that come behind it.
+        thread.join(10_000);
+        return answer;
     }
 }
