@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from interop.clients.client import CODECS, LIMIT_S
 from interop.clients.librdkafka import Librdkafka
-from interop.clients.programs import installed
+from interop.clients.programs import kcat as kcat_program
 from interop.our_broker import OurBroker
 
 pytestmark = pytest.mark.clients
@@ -21,12 +22,18 @@ LINES = "key:value\n:empty key\nempty value:\n" + f"long:{'again and again ' * 5
 
 class Kcat:
     def __init__(self, bootstrap_servers: str) -> None:
-        self._program = installed("kcat", "kcat")
+        self._program, environment = kcat_program()
+        self._environment = {**os.environ, **environment}
         self._servers = bootstrap_servers
 
     def run(self, *words: str, stdin: str = "") -> str:
         done = subprocess.run(
-            [self._program, "-b", self._servers, *words], input=stdin, capture_output=True, text=True, timeout=LIMIT_S
+            [self._program, "-b", self._servers, *words],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            env=self._environment,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

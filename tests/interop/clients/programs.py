@@ -121,6 +121,29 @@ def franz_go(bootstrap_servers: str) -> ProgramClient:
     return ProgramClient("franz-go", [str(home / "client"), bootstrap_servers])
 
 
+def kcat() -> tuple[str, Mapping[str, str]]:
+    """The program and the environment to run it in: the installed one, or Debian's packages, unpacked in the cache."""
+    found = shutil.which("kcat")
+    if found is not None:
+        return found, {}
+    if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
+        installed("kcat", "kcat")
+
+    def unpack(folder: Path) -> None:
+        download = ["apt-get", "download", *(folder / "packages.txt").read_text().split()]
+        try:
+            bring(download, folder)
+        except ProgramError:  # A machine that was just set up does not know of any package.
+            bring(["apt-get", "update"], folder)
+            bring(download, folder)
+        for package in folder.glob("*.deb"):
+            bring(["dpkg", "-x", package.name, "."], folder)
+
+    home = made_once(HERE / "kcat", unpack)
+    libraries = {str(path.parent) for path in home.rglob("lib*.so.*")}
+    return str(home / "usr" / "bin" / "kcat"), {"LD_LIBRARY_PATH": ":".join(sorted(libraries))}
+
+
 def installed(program: str, package: str) -> str:
     found = shutil.which(program)
     if found is None:
