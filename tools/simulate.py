@@ -65,7 +65,7 @@ def run_one(kind: str, seed: int) -> int:
     except Exception:  # The whole trace is what the reader wants here.
         traceback.print_exc()
         return 1
-    print(f"{world.steps} steps")
+    print(world.summary)
     print(", ".join(f"{what}: {times}" for what, times in sorted(world.counts.items())))
     return 0
 

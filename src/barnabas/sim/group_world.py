@@ -183,6 +183,10 @@ class GroupWorld:
             self._applied[broker.node_id] = len(self._metadata)
             broker.apply(delta, delta.apply(Provenance()))
 
+    @property
+    def summary(self) -> str:
+        return f"{self.steps} steps"
+
     def _replicate(self) -> None:
         """Let followers fetch, and let one that has caught up be in sync again."""
         self.steps += 1

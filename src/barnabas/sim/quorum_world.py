@@ -169,6 +169,10 @@ class QuorumWorld(World, ABC, Generic[M]):
         shown = self.now_ms, node_id, type(event).__name__, [type(effect).__name__ for effect in result]
         self.trace = crc32(repr(shown).encode(), self.trace)
 
+    @property
+    def summary(self) -> str:
+        return f"{self.steps} steps, {self.committed_end} offsets committed, trace {self.trace:#010x}"
+
     # Faults
 
     def some(self) -> M:
