@@ -110,6 +110,8 @@ class PartitionLog:
         self.leader_epochs = loaded.leader_epochs
         self.producer_state = loaded.producer_state
         self.log_start_offset = self.high_watermark = loaded.log_start_offset
+        # What opening it had to give up, because it was torn or damaged.
+        self.dropped_bytes = loaded.dropped_bytes
         self.watcher: LogWatcher | None = None
         self._unflushed_snapshots: list[str] = []
         self._local = LocalLog(disk, directory, config, rng, loaded, now_ms)

@@ -46,6 +46,7 @@ class LoadedLog(NamedTuple):
     producer_state: ProducerState
     log_start_offset: int
     log_end_offset: int  # Everything below it is durable.
+    dropped_bytes: int  # What could not be read, and what lay behind it.
 
 
 class LogLoader:
@@ -75,6 +76,7 @@ class LogLoader:
         self._make_producer_state = make_producer_state
         self._leader_epochs = LeaderEpochs(disk, f"{directory}/{LEADER_EPOCH_CHECKPOINT}")
         self._segments = Segments()
+        self._dropped_bytes = 0
         self._has_thinned_batches = False  # Compaction has taken records from what was recovered.
 
     def load(self) -> LoadedLog:
@@ -109,7 +111,9 @@ class LogLoader:
         )
         # Names that were dropped must not come back after another power cut, beside what is written from now on.
         self._disk.flush_directory(self._directory)
-        return LoadedLog(self._segments, self._leader_epochs, producer_state, log_start_offset, log_end_offset)
+        return LoadedLog(
+            self._segments, self._leader_epochs, producer_state, log_start_offset, log_end_offset, self._dropped_bytes
+        )
 
     # Interrupted operations
 
@@ -242,6 +246,7 @@ class LogLoader:
             had_clean_shutdown=False,
         )
         dropped = segment.rebuild(self._sound_batches(segment, state))
+        self._dropped_bytes += dropped
         # Otherwise what was cut could come back behind what will be written in its place.
         segment.flush()
         # The next segment's recovery starts from here.
@@ -303,6 +308,7 @@ class LogLoader:
         """Remove segments that the log has no place for, the last first, so that what a power cut leaves has no gap."""
         for segment in reversed(segments):
             self._segments.remove(segment)
+            self._dropped_bytes += segment.size_bytes
             segment.delete()
 
     def _segment(self, base_offset: int, suffix: str = "") -> LogSegment:

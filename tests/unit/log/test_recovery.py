@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -149,6 +150,20 @@ def test_gaps_are_ordinary_in_a_log_that_was_compacted_once(where: str) -> None:
     log = open_log(disk, recovery_point=recovery_point)
     assert log.segments.base_offsets == [0, 4, 8]
     assert log.log_end_offset == 12
+
+
+def test_a_log_tells_how_much_its_recovery_gave_up() -> None:
+    disk, config = SimDisk(), replace(CONFIG, segment_bytes=2 * SIZE)
+    log = open_log(disk, config)
+    fill(log, 5)
+    log.release()
+    assert open_log(disk, config).dropped_bytes == 0
+    disk.open(log_file(2)).truncate(SIZE + 1)
+    again = open_log(disk, config)
+    assert offsets(again) == [0, 1, 2]
+    assert again.dropped_bytes == 1 + SIZE
+    again.release()
+    assert open_log(disk, config).dropped_bytes == 0
 
 
 def test_what_recovery_cut_off_does_not_come_back_behind_what_is_written_next() -> None:

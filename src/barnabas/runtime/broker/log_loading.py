@@ -81,6 +81,12 @@ def load_logs(
         return True
 
     directories.load(counted_config_of, now_ms=clock.now_ms(), is_stray=is_stray)
+    for log in (*directories.logs.values(), *directories.future_logs.values()):
+        if log.dropped_bytes:
+            LOG.warning(
+                "the end of a log was torn or damaged and is cut off",
+                extra={"path": log.directory, "bytes": log.dropped_bytes, "log_end_offset": log.log_end_offset},
+            )
     _finish_moves(directories, image, broker_id, clock)
     for path, error in directories.failures.items():
         LOG.error("log directory offline", extra={"path": path, "reason": str(error)})

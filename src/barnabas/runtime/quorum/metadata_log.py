@@ -6,6 +6,9 @@ controller that cannot write its log has to stop.
 
 from __future__ import annotations
 
+import logging
+from typing import Final
+
 from barnabas.log.checkpoint import read_whole, replace_file
 from barnabas.log.flush import Flush
 from barnabas.log.log_config import LogConfig
@@ -29,6 +32,8 @@ from barnabas.raft.quorum_state import BadQuorumState, QuorumState
 from barnabas.records.batch import iterate_batches
 from barnabas.runtime.quorum.snapshot_files import SnapshotFiles
 
+LOG: Final = logging.getLogger(__name__)
+
 DIRECTORY = partition_directory(METADATA_TOPIC, METADATA_PARTITION)
 
 
@@ -46,6 +51,15 @@ class MetadataLog:
         self._disk = disk
         self.directory = f"{metadata_directory}/{DIRECTORY}"
         self._log = PartitionLog(disk, self.directory, config, rng=rng, now_ms=now_ms)
+        if self._log.dropped_bytes:
+            LOG.warning(
+                "the end of the metadata log was torn or damaged and is cut off",
+                extra={
+                    "directory": self.directory,
+                    "bytes": self._log.dropped_bytes,
+                    "log_end_offset": self._log.log_end_offset,
+                },
+            )
         if read_topic_id(disk, self.directory) is None:
             write_topic_id(disk, self.directory, METADATA_TOPIC_ID)
         self.snapshots = SnapshotFiles(disk, self.directory)

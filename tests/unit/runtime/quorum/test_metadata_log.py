@@ -183,6 +183,20 @@ def test_a_power_cut_leaves_the_log_or_the_snapshot_that_replaces_it(seed: int, 
     assert not [name for name in again._disk.names(f"/data/{DIRECTORY}") if name.endswith(".part")]
 
 
+def test_an_end_that_is_cut_off_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    disk = formatted()
+    log = open_log(disk)
+    log.append(batch(0, 1), 1, NOW)
+    log.append(batch(1, 1), 1, NOW)
+    log.close(NOW)
+    segment = disk.open(f"/data/{DIRECTORY}/{0:020}.log")
+    segment.truncate(segment.size() - 1)
+    assert open_log(disk).end.offset == 1
+    (told,) = caplog.records
+    assert told.levelname == "WARNING"
+    assert vars(told)["log_end_offset"] == 1
+
+
 def test_quorum_state_is_read_back_and_a_damaged_one_refused() -> None:
     disk = formatted()
     log = open_log(disk)
