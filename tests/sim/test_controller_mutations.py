@@ -14,13 +14,13 @@ from barnabas.controller.decision import Decision, Operation, RequestContext, Si
 from barnabas.controller.effects import Respond
 from barnabas.controller.operations import OPERATIONS
 from barnabas.log.flush import Flush
+from barnabas.metadata.errors import ReplayError
 from barnabas.metadata.image import NO_PRODUCER_IDS
 from barnabas.metadata.loader import Published
-from barnabas.protocol.errors import CorruptMessage
 from barnabas.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from barnabas.raft.quorum import QuorumViolation
 from barnabas.runtime.quorum import snapshotting
-from barnabas.runtime.quorum.metadata_log import MetadataLog
+from barnabas.runtime.quorum.metadata_log import DamagedMetadataLog, MetadataLog
 from barnabas.runtime.quorum.replay import MetadataReplay
 from barnabas.runtime.quorum.snapshot_files import SnapshotFiles
 from barnabas.sim import controller_node
@@ -28,9 +28,9 @@ from barnabas.sim.controller_world import Plan, simulate
 from barnabas.sim.network import Conditions
 
 SEEDS = 60
-# A broken invariant, found by a check or by a node itself, or a node that refuses to start from what it finds damaged.
-# A mutant that merely crashes proves nothing of the checks.
-CAUGHT = (AssertionError, QuorumViolation, CorruptMessage)
+# A broken invariant, found by a check or by a node itself: a record that does not fit what was replayed before it, or a
+# log or snapshot that it finds damaged and refuses to start from. A mutant that merely crashes proves nothing.
+CAUGHT = (AssertionError, QuorumViolation, ReplayError, DamagedMetadataLog)
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
