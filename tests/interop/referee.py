@@ -170,15 +170,22 @@ class LineProcess:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, encoding="utf-8"
         )
-        self._watchdog = threading.Timer(limit_s, self._process.kill)
-        self._watchdog.daemon = True
-        self._watchdog.start()
+        self._limit_s = limit_s
 
     def ask(self, line: str) -> str:
         return next(self.exchange([line]))
 
     def exchange(self, lines: Iterable[str]) -> Iterator[str]:
-        """The answers to `lines`, one for each, in their order."""
+        """The answers to `lines`, one for each, in their order; a program that takes too long for them is ended."""
+        watchdog = threading.Timer(self._limit_s, self._process.kill)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            yield from self._exchange(lines)
+        finally:
+            watchdog.cancel()
+
+    def _exchange(self, lines: Iterable[str]) -> Iterator[str]:
         sent: queue.SimpleQueue[bool] = queue.SimpleQueue()
         stdin, stdout = self._stdin, self._stdout
 
@@ -218,7 +225,6 @@ class LineProcess:
         self._errors.close()
 
     def _end(self) -> str:
-        self._watchdog.cancel()
         with suppress(BrokenPipeError):
             self._stdin.close()
         try:

@@ -23,9 +23,32 @@ public class Tools {
         }
     }
 
+    /** Takes what the tool under way prints; what is left of an earlier one has nobody to tell. */
+    private static class Printed extends PrintStream {
+        Printed(ByteArrayOutputStream into) {
+            super(into, false, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int count) {
+            if (isOfTool()) super.write(bytes, from, count);
+        }
+
+        @Override
+        public void write(int one) {
+            if (isOfTool()) super.write(one);
+        }
+
+        private static boolean isOfTool() {
+            ThreadGroup current = group;
+            return current != null && current.parentOf(Thread.currentThread().getThreadGroup());
+        }
+    }
+
     private record Answer(int status, String out, String err) {}
 
     private static volatile CompletableFuture<Answer> ended;
+    private static volatile ThreadGroup group;
     private static volatile ByteArrayOutputStream out;
     private static volatile ByteArrayOutputStream err;
 
@@ -44,8 +67,9 @@ public class Tools {
             String[] words = json.readValue(line, String[].class);
             out = new ByteArrayOutputStream();
             err = new ByteArrayOutputStream();
-            System.setOut(new PrintStream(out, false, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(err, false, StandardCharsets.UTF_8));
+            group = new ThreadGroup(words[0]);
+            System.setOut(new Printed(out));
+            System.setErr(new Printed(err));
             Answer answer = call(words[0], Arrays.copyOfRange(words, 1, words.length));
             System.setErr(log);
             answers.println(json.writeValueAsString(
@@ -64,7 +88,7 @@ public class Tools {
         Method method = Class.forName(main).getMethod("main", String[].class);
         CompletableFuture<Answer> result = new CompletableFuture<>();
         ended = result;
-        Thread thread = new Thread(() -> {
+        Thread thread = new Thread(group, () -> {
             try {
                 method.invoke(null, (Object) args);
                 result.complete(answer(0));
